@@ -1,0 +1,1 @@
+//! What lies under `$SEPIA_HOME`.

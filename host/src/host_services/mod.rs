@@ -1,0 +1,1 @@
+//! The host side of `wit/host.wit`.

@@ -1,0 +1,29 @@
+//! sepia: one local session plane over all coding agents.
+//!
+//! Dependencies point down, and each layer knows only the one below it:
+//!
+//! ```text
+//! cli, wire    what people and programs speak
+//! plane        sessions, whichever agent keeps them
+//! registry     which driver answers which capability for which agent
+//! loader       how a driver is brought in: component or program
+//! host_services  what a component may ask of the host
+//! ```
+//!
+//! `jsonrpc`, `home` and `limits` stand beside. What holds everywhere:
+//!
+//! - Nothing below `plane` knows a wire, nothing above `registry` knows how a driver was
+//!   loaded, and no file outside `drivers/` knows an agent's file format.
+//! - Reading changes no byte of anyone's store.
+//! - stdout belongs to frames (`serve`) or to what was asked for (the command line); every
+//!   log line goes to stderr.
+//! - One bad driver, store, session or frame costs itself and nothing else.
+
+pub mod home;
+pub mod host_services;
+pub mod jsonrpc;
+pub mod limits;
+pub mod loader;
+pub mod plane;
+pub mod registry;
+pub mod wire;

@@ -1,0 +1,89 @@
+//! Every bound of the host, with its unit, its reason, and the variable that changes it.
+//! A value that can't be read as a number is the default, with a line in the log.
+
+use std::time::Duration;
+
+/// Bounds of calls into drivers.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Time of one call of a component; a listing of a cold store of 10 GB takes about ten
+    /// seconds. `SEPIA_CALL_TIMEOUT_MS`.
+    pub call: Duration,
+    /// Memory of one instance, all its memories together, bytes. A driver that streams needs
+    /// a few MiB; a line of 50 MB must still fit, several times. `SEPIA_DRIVER_MEMORY_MB`.
+    pub memory: usize,
+    /// What one call may hand over to the host, bytes: a batch of nodes with a line of 64 MB
+    /// must fit. `SEPIA_DRIVER_TRANSFER_MB`.
+    pub transfer: usize,
+    /// Resource handles of one instance.
+    pub handles: usize,
+    /// Table elements of one instance.
+    pub table_elements: usize,
+    /// What is kept of a guest's stderr, and of its stdout, bytes each.
+    pub guest_output: usize,
+    /// Size of a component file, bytes. `SEPIA_DRIVER_FILE_MB`.
+    pub component_file: u64,
+    /// Time of one call of a subprocess driver. `SEPIA_PROCESS_TIMEOUT_MS`.
+    pub process_call: Duration,
+    /// Time that a program has to answer `--manifest`.
+    pub process_probe: Duration,
+    /// One frame of a subprocess driver, bytes; a whole session comes as one.
+    /// `SEPIA_PROCESS_FRAME_MB`.
+    pub process_frame: usize,
+    /// Lines kept of a subprocess driver's stderr.
+    pub stderr_lines: usize,
+    /// One frame of a client of `sepia serve`, bytes. `SEPIA_MAX_FRAME_MB`.
+    pub client_frame: usize,
+    /// Requests of one client that run at once; more wait in order.
+    pub concurrent_requests: usize,
+    /// What of an answer is kept in memory before it goes to a temporary file, bytes.
+    pub answer_in_memory: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call: Duration::from_secs(60),
+            memory: 512 << 20,
+            transfer: 256 << 20,
+            handles: 10_000,
+            table_elements: 100_000,
+            guest_output: 64 << 10,
+            component_file: 16 << 20,
+            process_call: Duration::from_secs(30),
+            process_probe: Duration::from_secs(10),
+            process_frame: 1 << 30,
+            stderr_lines: 64,
+            client_frame: 256 << 20,
+            concurrent_requests: 64,
+            answer_in_memory: 8 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// The defaults, changed by the environment.
+    pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut limits = Self::default();
+        let number = |name: &str| -> Option<u64> {
+            let text = env(name).filter(|text| !text.is_empty())?;
+            let parsed = text.parse().ok().filter(|n| *n > 0);
+            if parsed.is_none() {
+                tracing::warn!("{name}={text:?} is no positive whole number; the default is used");
+            }
+            parsed
+        };
+        let mebibytes = |name: &str| number(name).and_then(|n| usize::try_from(n.checked_mul(1 << 20)?).ok());
+        let millis = |name: &str| number(name).map(Duration::from_millis);
+        let set = |place: &mut Duration, value: Option<Duration>| *place = value.unwrap_or(*place);
+        set(&mut limits.call, millis("SEPIA_CALL_TIMEOUT_MS"));
+        set(&mut limits.process_call, millis("SEPIA_PROCESS_TIMEOUT_MS"));
+        let set = |place: &mut usize, value: Option<usize>| *place = value.unwrap_or(*place);
+        set(&mut limits.memory, mebibytes("SEPIA_DRIVER_MEMORY_MB"));
+        set(&mut limits.transfer, mebibytes("SEPIA_DRIVER_TRANSFER_MB"));
+        set(&mut limits.process_frame, mebibytes("SEPIA_PROCESS_FRAME_MB"));
+        set(&mut limits.client_frame, mebibytes("SEPIA_MAX_FRAME_MB"));
+        limits.component_file = mebibytes("SEPIA_DRIVER_FILE_MB").map_or(limits.component_file, |n| n as u64);
+        limits
+    }
+}

@@ -1,0 +1,32 @@
+//! The contract as wasmtime sees it, generated from `wit/`.
+
+#![expect(missing_docs, clippy::all, clippy::pedantic, reason = "generated")]
+
+wasmtime::component::bindgen!({
+    path: "../wit",
+    world: "reader",
+    imports: { default: async | trappable },
+    exports: { default: async },
+    with: { "sepia:driver/types": crate::loader::component::bindings::types },
+});
+
+/// The interface `types`, whose records are those of `sepia-ir`: lifted straight into them.
+pub mod types {
+    pub use sepia_ir::*;
+
+    /// The interface has no functions.
+    pub trait Host {}
+    impl<T: ?Sized> Host for &mut T {}
+
+    /// Nor has its half that sees the store.
+    pub trait HostWithStore<T>: wasmtime::component::HasData {}
+    impl<T, D: ?Sized + wasmtime::component::HasData> HostWithStore<T> for D {}
+
+    /// Nothing to link.
+    pub fn add_to_linker<T, D: wasmtime::component::HasData>(
+        _linker: &mut wasmtime::component::Linker<T>,
+        _host: fn(&mut T) -> D::Data<'_>,
+    ) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}

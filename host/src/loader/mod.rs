@@ -1,0 +1,135 @@
+//! How a driver is brought in, and the one face that it shows afterwards.
+//!
+//! [`Driver`] is the port: the registry and the plane see nothing else, and cannot tell a
+//! component from a program. Each loader has a folder. No agent and no wire is known here.
+
+pub mod component;
+pub mod fault;
+pub mod process;
+
+pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
+
+use async_trait::async_trait;
+use sepia_ir::{
+    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, Session, SessionRef, Summary,
+    SummaryDetail,
+};
+use std::path::PathBuf;
+use tokio::sync::mpsc;
+
+/// What a driver can do, in the order in which it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Capability {
+    /// Listing and reading sessions.
+    SessionRead,
+    /// Writing them.
+    SessionWrite,
+    /// Reading and writing configuration.
+    AgentConfig,
+}
+
+impl Capability {
+    /// Name on the wire and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SessionRead => "sessionRead",
+            Self::SessionWrite => "sessionWrite",
+            Self::AgentConfig => "agentConfig",
+        }
+    }
+}
+
+/// How a driver was brought in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A component in a sandbox.
+    Component,
+    /// A program that is spoken to over its stdio.
+    Process,
+}
+
+/// Where a driver came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Built into this program.
+    Embedded,
+    /// A file on disk.
+    File(PathBuf),
+}
+
+/// What is known of a driver that can be used.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// What it can do, as found out by the loader, not as claimed.
+    pub capabilities: Vec<Capability>,
+    /// How it was brought in.
+    pub form: Form,
+    /// Where from.
+    pub origin: Origin,
+    /// Changes whenever the driver's code does; part of the key of everything cached.
+    pub build: String,
+}
+
+/// A driver that can be used.
+#[async_trait]
+pub trait Driver: Send + Sync {
+    /// What is known of it.
+    fn about(&self) -> &About;
+
+    /// Its reading side, when it has one.
+    fn session_read(&self) -> Option<&dyn SessionRead>;
+
+    /// Ends whatever it keeps running. Later calls may start it again.
+    async fn shutdown(&self);
+}
+
+/// Reading; each function is described in `wit/session-read.wit`.
+#[async_trait]
+pub trait SessionRead: Send + Sync {
+    /// Everything that may hold sessions.
+    async fn scan(&self) -> Result<ScanReport, Fault>;
+
+    /// Rows of these keys, one summary a key, in the same order. Callers split large lists
+    /// and call at once from several tasks.
+    async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault>;
+
+    /// How many calls of `summaries` at once are of use: 1 for a driver that answers one
+    /// after the other.
+    fn parallel(&self) -> usize;
+
+    /// One row, stats included.
+    async fn summary_of(&self, session: SessionRef) -> Result<Session, Fault>;
+
+    /// Starts reading a session.
+    async fn open(&self, session: SessionRef) -> Result<Transcript, Fault>;
+
+    /// One page.
+    async fn history(&self, session: SessionRef, query: HistoryQuery) -> Result<HistoryPage, Fault>;
+
+    /// The agent's own bytes.
+    async fn native(&self, session: SessionRef) -> Result<NativeCopy, Fault>;
+
+    /// Sessions that a running agent holds.
+    async fn locks(&self) -> Result<Vec<LockState>, Fault>;
+}
+
+/// A session being read. The batches come from a task of the loader that runs one or two
+/// ahead; dropping this ends it.
+#[derive(Debug)]
+pub struct Transcript {
+    /// The session without its nodes.
+    pub header: Session,
+    /// Its nodes in order; closed at the end. A fault is the last item.
+    pub batches: mpsc::Receiver<Result<Vec<MessageNode>, Fault>>,
+}
+
+/// A native copy being read, like [`Transcript`].
+#[derive(Debug)]
+pub struct NativeCopy {
+    /// Name that the agent would give the file.
+    pub name: String,
+    /// Its bytes in order; closed at the end. A fault is the last item.
+    pub chunks: mpsc::Receiver<Result<Vec<u8>, Fault>>,
+}

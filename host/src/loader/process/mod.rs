@@ -1,0 +1,1 @@
+//! Drivers that are programs, spoken to over their stdio.

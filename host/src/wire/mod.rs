@@ -1,0 +1,1 @@
+//! The wires that the plane is reached by.

@@ -1,0 +1,51 @@
+//! What the author of a sepia driver uses.
+//!
+//! A driver is a type that implements [`Driver`] and one trait for each capability that it
+//! has. [`export_driver!`] makes it a component; [`serve`](subprocess::serve) makes the same
+//! code a `sepia-driver-*` program. Neither the driver nor its tests know which one runs: all
+//! that they reach goes through a [`Host`].
+//!
+//! ```ignore
+//! pub struct Example;
+//!
+//! impl Driver for Example {
+//!     fn manifest() -> Manifest { … }
+//! }
+//!
+//! impl SessionRead for Example {
+//!     type Transcript = ExampleTranscript;
+//!     fn scan(host: &Host) -> Result<ScanReport, DriverError> { … }
+//!     fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> { … }
+//!     fn open(host: &Host, session: &SessionRef) -> Result<ExampleTranscript, DriverError> { … }
+//! }
+//!
+//! sepia_sdk::export_driver!(Example);
+//! ```
+
+mod driver;
+mod host;
+mod session_read;
+
+#[cfg(target_family = "wasm")]
+pub mod component;
+#[cfg(not(target_family = "wasm"))]
+pub mod subprocess;
+
+pub use driver::Driver;
+pub use host::{Host, Services};
+pub use sepia_ir as ir;
+pub use sepia_services::packed;
+pub use session_read::{NativeCopy, SessionRead, Transcript};
+
+/// Makes a component of a driver type. Does nothing in a native build.
+#[macro_export]
+macro_rules! export_driver {
+    ($driver:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod sepia_component {
+            use super::*;
+            type Exported = $crate::component::Exported<$driver>;
+            $crate::component::bindings::export!(Exported with_types_in $crate::component::bindings);
+        }
+    };
+}

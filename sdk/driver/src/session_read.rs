@@ -1,0 +1,98 @@
+//! The capability to list and read sessions.
+
+use crate::driver::Driver;
+use crate::host::Host;
+use sepia_ir::{
+    Branch, DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, Session, SessionRef,
+    Summary, SummaryDetail, chain,
+};
+use std::collections::HashSet;
+
+/// Lists and reads sessions; the Rust form of `wit/session-read.wit`, where each function is
+/// described. What has a default here is right for small stores and slow for large ones.
+pub trait SessionRead: Driver {
+    /// A session being read.
+    type Transcript: Transcript;
+
+    /// Everything that may hold sessions, without opening any.
+    fn scan(host: &Host) -> Result<ScanReport, DriverError>;
+
+    /// List rows for these keys, one summary a key, in the same order.
+    fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError>;
+
+    /// Starts reading a session from its start to its end.
+    fn open(host: &Host, session: &SessionRef) -> Result<Self::Transcript, DriverError>;
+
+    /// The row of one session, stats included. The default looks through all keys.
+    fn summary_of(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {
+        for entry in Self::scan(host)?.entries {
+            let rows = Self::summaries(host, &[entry.key], SummaryDetail::Stats)?;
+            let found = rows.into_iter().flat_map(|s| s.sessions).find(|row| match &session.agent_id {
+                None => row.id == session.id,
+                agent => row.parent_session_id.as_deref() == Some(&session.id) && row.agent_id == *agent,
+            });
+            if let Some(row) = found {
+                return Ok(row);
+            }
+        }
+        Err(DriverError::unknown_session(&session.id))
+    }
+
+    /// One page of a session. The default reads all of it.
+    fn history(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
+        let mut transcript = Self::open(host, session)?;
+        let mut nodes = Vec::new();
+        loop {
+            let batch = transcript.next(1024)?;
+            if batch.is_empty() {
+                break;
+            }
+            nodes.extend(batch);
+        }
+        let positions = match query.branch {
+            Branch::All => (0..nodes.len()).collect(),
+            Branch::Live => chain::live(&nodes, transcript.header().main_chain_id),
+        };
+        Ok(page_of(&nodes, &positions, query))
+    }
+
+    /// The agent's own bytes of a session.
+    fn native(_host: &Host, _session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
+        Err(DriverError::new(ErrorCode::Unsupported, "this driver has no native form of a session to copy"))
+    }
+
+    /// The sessions that a running agent holds now.
+    fn locks(_host: &Host) -> Result<Vec<LockState>, DriverError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A session being read; see the resource `transcript`.
+pub trait Transcript: 'static {
+    /// The session without its nodes.
+    fn header(&self) -> Session;
+    /// The next nodes in the order of the store, at most `max`; none at the end.
+    fn next(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError>;
+}
+
+/// The agent's own bytes; see the resource `native-copy`.
+pub trait NativeCopy: 'static {
+    /// Name that the agent would give the file.
+    fn name(&self) -> String;
+    /// The next bytes, at most `max`; none at the end.
+    fn next(&mut self, max: usize) -> Result<Vec<u8>, DriverError>;
+}
+
+/// The page that a query asks for, of the nodes at these positions.
+fn page_of(nodes: &[MessageNode], positions: &[usize], query: &HistoryQuery) -> HistoryPage {
+    let total = positions.len();
+    let end = query.before.map_or(total, |b| usize::try_from(b).unwrap_or(total).min(total));
+    let start = end.saturating_sub(query.limit.max(1) as usize);
+    let window: Vec<MessageNode> = positions[start..end].iter().map(|at| nodes[*at].clone()).collect();
+    let declared: HashSet<&str> = window.iter().flat_map(|n| &n.tool_calls).map(|c| c.id.as_str()).collect();
+    let wanted: HashSet<&str> =
+        window.iter().filter_map(|n| n.tool_call_id.as_deref()).filter(|id| !declared.contains(id)).collect();
+    let tool_call_nodes =
+        nodes.iter().filter(|n| n.tool_calls.iter().any(|c| wanted.contains(c.id.as_str()))).cloned().collect();
+    HistoryPage { tool_call_nodes, total: total as u64, start: start as u64, index: None, nodes: window }
+}

@@ -1,0 +1,4 @@
+//! The services of a subprocess driver, done in this process.
+
+/// The services of this process.
+pub struct Native;

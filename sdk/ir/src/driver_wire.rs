@@ -1,0 +1,138 @@
+//! The wire that `sepia-driver-*` programs speak on stdio, version 1: what goes into its
+//! frames. The framing itself is ndjson JSON-RPC 2.0; one request at a time, in order.
+
+use crate::json_text::{self, Json};
+use crate::listing::SummaryDetail;
+use crate::node::MessageNode;
+use crate::paging::Branch;
+use serde::{Deserialize, Serialize};
+
+/// Version of this wire; a program that announces another is refused.
+pub const PROTOCOL: u32 = 1;
+
+/// JSON-RPC error codes of this wire.
+pub mod code {
+    /// Not JSON.
+    pub const PARSE: i64 = -32700;
+    /// Not a request.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// Unknown method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// Wrong parameters.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// A fault of the driver itself.
+    pub const INTERNAL: i64 = -32603;
+    /// No such session; the message says which.
+    pub const NOT_FOUND: i64 = -32001;
+    /// The session is at work.
+    pub const BUSY: i64 = -32002;
+    /// Another process holds the session.
+    pub const LOCKED: i64 = -32003;
+    /// The driver lacks the capability.
+    pub const UNSUPPORTED: i64 = -32004;
+    /// The store could not be read or written.
+    pub const STORE: i64 = -32005;
+    /// An argument is wrong.
+    pub const INVALID: i64 = -32006;
+    /// The store changed underneath.
+    pub const CONFLICT: i64 = -32007;
+}
+
+/// Answer to `--manifest` and to `driver.manifest`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WireManifest {
+    /// Short stable name.
+    pub id: String,
+    /// Name for people.
+    pub label: String,
+    /// Version of the driver.
+    pub version: String,
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// `sessionStore`, `sessionWrite`, `checkpoints`, `restore`, `rewind`, `agentConfig`,
+    /// `{"convert": …}`; unknown ones are passed over.
+    #[serde(default)]
+    pub capabilities: Vec<serde_json::Value>,
+    /// Optional methods that the program also answers: `scan` stands for `session.scan` and
+    /// `session.summaries`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<String>,
+    /// Command line of the agent for live sessions, split at white space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_command: Option<String>,
+    /// JSON Schema, or `null`.
+    #[serde(with = "json_text", default = "json_text::null")]
+    pub config_schema: Json,
+    /// `backendType` of its sessions.
+    #[serde(default)]
+    pub backend_type: Option<String>,
+}
+
+/// Parameters of `session.get`, `session.summary`, `session.checkpoints`, `session.delete`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionParams {
+    /// The session.
+    pub id: String,
+    /// Sub-agent inside it.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+}
+
+/// Parameters of `session.list`; all optional.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListParams {
+    /// How much a row has to say; absent: what a list shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<SummaryDetail>,
+}
+
+/// Parameters of the extension method `session.summaries`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SummariesParams {
+    /// Keys of `session.scan`.
+    pub keys: Vec<String>,
+    /// How much a row has to say.
+    pub detail: SummaryDetail,
+}
+
+/// Parameters of `session.history`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryParams {
+    /// The session.
+    pub id: String,
+    /// Nodes at most.
+    #[serde(default)]
+    pub limit: Option<u32>,
+    /// Exclusive end of the page.
+    #[serde(default)]
+    pub before: Option<u64>,
+    /// Sub-agent inside the session.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+    /// Absent: the program's own choice, for drivers older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+}
+
+/// Result of `session.history`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryResult {
+    /// Oldest first.
+    pub nodes: Vec<MessageNode>,
+    /// Nodes outside the page whose calls are answered in it.
+    #[serde(default)]
+    pub tool_call_nodes: Vec<MessageNode>,
+    /// Nodes of the branch.
+    pub total: u64,
+    /// Position of the first node of the page.
+    pub start: u64,
+    /// `backendType` of the session.
+    #[serde(default)]
+    pub backend_type: Option<String>,
+}

@@ -1,0 +1,13 @@
+//! The bulk reading that the host lends to drivers, and the places that it may happen in:
+//! written once, used by the host for components and by the SDK for subprocess drivers.
+//!
+//! Everything here knows files, lines and JSON, and no agent's format. [`packed`] is the form
+//! in which projected lines cross the component boundary and builds for guests too; the rest
+//! is native.
+
+pub mod packed;
+
+#[cfg(not(target_family = "wasm"))]
+mod native;
+#[cfg(not(target_family = "wasm"))]
+pub use native::{Link, Place, PlaceError, ServiceError, Store, Stores, place_of, start_ticks};

@@ -1,0 +1,43 @@
+//! Why a service could not be done.
+
+use sepia_ir::{DriverError, ErrorCode};
+
+/// Why a service could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// The driver did not declare such a store, or it was not granted.
+    #[error("store `{0}` was not granted to this driver")]
+    NotGranted(String),
+    /// The path is absolute, has `..` in it, or leads out of the store.
+    #[error("path `{0}` leads out of its store")]
+    Outside(String),
+    /// No such file.
+    #[error("there is no file `{0}`")]
+    NotFound(String),
+    /// A directory, pipe, socket or device.
+    #[error("`{0}` is no regular file")]
+    NotRegular(String),
+    /// The query breaks a documented bound.
+    #[error("{0}")]
+    Query(String),
+    /// The system refused.
+    #[error("`{path}` can't be read: {source}")]
+    Io {
+        /// Relative to the store.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<ServiceError> for DriverError {
+    fn from(error: ServiceError) -> Self {
+        let code = match &error {
+            ServiceError::NotGranted(_) | ServiceError::Outside(_) | ServiceError::Query(_) => ErrorCode::Invalid,
+            ServiceError::NotFound(_) => ErrorCode::NotFound,
+            ServiceError::NotRegular(_) | ServiceError::Io { .. } => ErrorCode::Store,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,89 @@
+//! Where a declared store is on this machine.
+
+use sepia_ir::{StoreKind, StoreRequest};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// Where a store is, and why there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute, as the person knows it: links are not resolved.
+    pub path: PathBuf,
+    /// The environment variable that moved it, if one did.
+    pub moved_by: Option<String>,
+}
+
+/// Why a declared store has no place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// The default is below the home directory and there is none.
+    #[error("store `{0}` is below the home directory, and HOME is not set")]
+    NoHome(String),
+    /// A variable or a default that is not an absolute path.
+    #[error("store `{store}` would be at `{place}`, which is no absolute path; set {hint} to one")]
+    NotAbsolute {
+        /// Name of the store.
+        store: String,
+        /// What was found.
+        place: String,
+        /// What to set.
+        hint: String,
+    },
+}
+
+/// Resolves a declared store: the first variable that is set and not empty, else the default
+/// with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
+/// directory. Nothing is opened.
+pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let moved = request.env.iter().find_map(|name| Some((name, PathBuf::from(set(name)?))));
+    let (path, moved_by) = match moved {
+        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
+        None => (default_place(request, &set)?, None),
+    };
+    if !path.is_absolute() {
+        return Err(PlaceError::NotAbsolute {
+            store: request.name.clone(),
+            place: path.display().to_string(),
+            hint: request.env.first().cloned().unwrap_or_else(|| "its variable".into()),
+        });
+    }
+    Ok(Place { path: tidy(&path), moved_by })
+}
+
+fn default_place(request: &StoreRequest, set: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, PlaceError> {
+    let home = || set("HOME").map(PathBuf::from).ok_or_else(|| PlaceError::NoHome(request.name.clone()));
+    let text = request.default_path.as_str();
+    if text == "~" {
+        return home();
+    }
+    if let Some(rest) = text.strip_prefix("~/") {
+        return Ok(home()?.join(rest));
+    }
+    let Some((name, rest)) = text.strip_prefix('$').and_then(|t| t.split_once('/')) else {
+        return Ok(PathBuf::from(text));
+    };
+    // A relative XDG variable is to be ignored, says the base directory specification.
+    if let Some(base) = set(name).map(PathBuf::from).filter(|base| base.is_absolute()) {
+        return Ok(base.join(rest));
+    }
+    let standard = match name {
+        "XDG_DATA_HOME" => ".local/share",
+        "XDG_CONFIG_HOME" => ".config",
+        "XDG_STATE_HOME" => ".local/state",
+        "XDG_CACHE_HOME" => ".cache",
+        _ => return Ok(PathBuf::from(text)),
+    };
+    Ok(home()?.join(standard).join(rest))
+}
+
+/// Drops `.` and trailing slashes; `..` stays, for only the file system knows what it means.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
+}
+
+/// Whether a store of this kind can be shown as a directory.
+pub(super) fn is_directory(kind: StoreKind) -> bool {
+    matches!(kind, StoreKind::Directory)
+}

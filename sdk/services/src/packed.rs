@@ -1,0 +1,235 @@
+//! The packed form of projected JSON lines: one byte string for all lines, so that a hundred
+//! thousand small values cross the boundary as one.
+//!
+//! All numbers little endian. The string is a sequence of lines; a line is
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | offset of the line in the file |
+//! | 4 | its length without the line feed |
+//! | 1 | [`LineKind`]: 0 object, 1 other JSON or not JSON, 2 empty, 3 the last line, without a line feed |
+//! | 2 | number of values |
+//!
+//! followed by its values, each
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | which member of the query |
+//! | 4 | position of the array element that it came from; 0 without `[]` in the member |
+//! | 4 | length; `u32::MAX`: left out because it was longer than asked for, no text follows |
+//! | … | the value as JSON text, as it stands in the line |
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// A JSON object, as far as its structure was looked at.
+    Object,
+    /// Anything else that is not empty.
+    Other,
+    /// Nothing, or white space only.
+    Empty,
+    /// The end of the file without a line feed: torn, or still being written. May be a whole
+    /// object; its values are given when it is.
+    Unterminated,
+}
+
+/// Writes the packed form.
+#[derive(Debug, Default)]
+pub struct Packer {
+    bytes: Vec<u8>,
+    /// Where the number of values of the open line stands.
+    count_at: usize,
+    count: u16,
+}
+
+const OMITTED: u32 = u32::MAX;
+const LINE_HEADER: usize = 15;
+const VALUE_HEADER: usize = 9;
+
+impl Packer {
+    /// Begins a line; values follow.
+    pub fn line(&mut self, offset: u64, length: u32, kind: LineKind) {
+        self.close();
+        self.bytes.extend_from_slice(&offset.to_le_bytes());
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.push(kind as u8);
+        self.count_at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0, 0]);
+    }
+
+    /// Adds a value to the line; `None` for one that is too long. A line holds 65,535 at most,
+    /// further ones are passed over.
+    pub fn value(&mut self, member: u8, element: u32, text: Option<&[u8]>) {
+        let Some(count) = self.count.checked_add(1) else { return };
+        let length = match text.map(|t| u32::try_from(t.len())) {
+            Some(Ok(length)) if length != OMITTED => length,
+            _ => OMITTED,
+        };
+        self.count = count;
+        self.bytes.push(member);
+        self.bytes.extend_from_slice(&element.to_le_bytes());
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        if length != OMITTED {
+            self.bytes.extend_from_slice(text.unwrap_or_default());
+        }
+    }
+
+    /// Forgets the values of the open line and says that it is of another kind after all.
+    pub fn restate(&mut self, kind: LineKind) {
+        if self.count_at > 0 {
+            self.bytes.truncate(self.count_at + 2);
+            self.bytes[self.count_at - 1] = kind as u8;
+            self.count = 0;
+        }
+    }
+
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there is no line yet.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The packed form.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.close();
+        self.bytes
+    }
+
+    fn close(&mut self) {
+        if self.count > 0 {
+            self.bytes[self.count_at..self.count_at + 2].copy_from_slice(&self.count.to_le_bytes());
+        }
+        self.count = 0;
+    }
+}
+
+/// Projected lines, checked to be well formed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows(Vec<u8>);
+
+/// The packed form is not well formed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it is not in the packed form; host and driver are of different versions")
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// One line.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Length without the line feed.
+    pub length: u32,
+    /// What it is.
+    pub kind: LineKind,
+    values: &'a [u8],
+}
+
+/// One value of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// Which member of the query.
+    pub member: u8,
+    /// Position of the array element that it came from.
+    pub element: u32,
+    /// JSON text; absent when it was longer than asked for.
+    pub json: Option<&'a [u8]>,
+}
+
+impl Rows {
+    /// Takes the packed form, after checking it.
+    pub fn unpack(packed: Vec<u8>) -> Result<Self, Malformed> {
+        let mut rest = packed.as_slice();
+        while !rest.is_empty() {
+            rest = split_row(rest).ok_or(Malformed)?.1;
+        }
+        Ok(Self(packed))
+    }
+
+    /// The lines in order.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || {
+            let (row, after) = split_row(rest)?;
+            rest = after;
+            Some(row)
+        })
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The values of the line, in the order in which they stand in it.
+    pub fn values(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        let mut rest = self.values;
+        std::iter::from_fn(move || {
+            let (value, after) = split_value(rest)?;
+            rest = after;
+            Some(value)
+        })
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The text of a JSON string without escapes, borrowed; `None` for anything else. Enough
+    /// for ids and type names.
+    pub fn plain(&self) -> Option<&'a str> {
+        let inner = self.json?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        if inner.contains(&b'\\') { None } else { std::str::from_utf8(inner).ok() }
+    }
+
+    /// The JSON text with broken UTF-8 replaced; `null` when it was left out.
+    pub fn text(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.json.unwrap_or(b"null"))
+    }
+
+    /// Whether it is JSON `true`.
+    pub fn is_true(&self) -> bool {
+        self.json == Some(b"true")
+    }
+}
+
+fn split_row(bytes: &[u8]) -> Option<(Row<'_>, &[u8])> {
+    let (header, rest) = bytes.split_at_checked(LINE_HEADER)?;
+    let offset = u64::from_le_bytes(header[..8].try_into().ok()?);
+    let length = u32::from_le_bytes(header[8..12].try_into().ok()?);
+    let kind = match header[12] {
+        0 => LineKind::Object,
+        1 => LineKind::Other,
+        2 => LineKind::Empty,
+        3 => LineKind::Unterminated,
+        _ => return None,
+    };
+    let count = u16::from_le_bytes(header[13..15].try_into().ok()?);
+    let mut after = rest;
+    for _ in 0..count {
+        after = split_value(after)?.1;
+    }
+    let values = &rest[..rest.len() - after.len()];
+    Some((Row { offset, length, kind, values }, after))
+}
+
+fn split_value(bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
+    let (header, rest) = bytes.split_at_checked(VALUE_HEADER)?;
+    let element = u32::from_le_bytes(header[1..5].try_into().ok()?);
+    let length = u32::from_le_bytes(header[5..9].try_into().ok()?);
+    let (json, after) = if length == OMITTED {
+        (None, rest)
+    } else {
+        let (text, after) = rest.split_at_checked(length as usize)?;
+        (Some(text), after)
+    };
+    Some((Value { member: header[0], element, json }, after))
+}
