@@ -19,6 +19,7 @@
 //!   log line goes to stderr.
 //! - One bad driver, store, session or frame costs itself and nothing else.
 
+pub mod cli;
 pub mod embedded;
 pub mod home;
 pub mod host_services;
@@ -27,4 +28,5 @@ pub mod limits;
 pub mod loader;
 pub mod plane;
 pub mod registry;
+pub mod text;
 pub mod wire;
