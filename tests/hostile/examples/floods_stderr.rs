@@ -9,7 +9,7 @@ struct Bad;
 
 impl Misdeed for Bad {
     fn scan(host: &Host) -> Result<ScanReport, DriverError> {
-        let line = [b"flood "; 10_000].concat();
+        let line = b"flood ".repeat(10_000);
         for _ in 0..1_700 {
             let _ = std::io::stderr().write_all(&line);
         }
