@@ -61,7 +61,7 @@ fn main() -> Outcome<()> {
 }
 
 fn survey(store: &Store, needles: &[String]) -> Outcome<String> {
-    let mut files = store.walk("", 8, &[".jsonl".into()])?.files;
+    let mut files = store.walk("", 1, &[".jsonl".into()])?.files;
     files.sort_unstable_by_key(|file| std::cmp::Reverse(file.bytes));
     let needles = needles.iter().map(|needle| needle.clone().into_bytes()).collect();
     let query = SurveyQuery { needles, head: 65536, tail: 65536, max_line: 4096, max_lines: 1000 };
