@@ -8,6 +8,9 @@ use memchr::{memchr, memchr_iter, memrchr};
 use sepia_ir::{FoundLine, SurveyQuery, SurveyReport};
 use std::cell::RefCell;
 
+#[cfg(test)]
+mod tests;
+
 /// Bytes read at once: what stays in the second-level cache between counting and searching.
 const BLOCK: usize = 128 << 10;
 const MAX_NEEDLES: usize = 16;
@@ -31,42 +34,41 @@ fn survey_in_blocks(
     file: &OpenFile,
     query: &SurveyQuery,
     deadline: Deadline,
-    block: usize,
+    block_size: usize,
     buffer: &mut Vec<u8>,
 ) -> Result<SurveyReport, ServiceError> {
     if query.head > MAX_END || query.tail > MAX_END {
         return Err(ServiceError::Query(format!("a survey returns at most {MAX_END} bytes of either end of a file")));
     }
     let mut search = Search::new(file, query)?;
-    if buffer.len() < block + search.overlap {
-        buffer.resize(block + search.overlap, 0);
+    if buffer.len() < block_size + search.overlap {
+        buffer.resize(block_size + search.overlap, 0);
     }
     // The buffer holds the file from `start`; its first `kept` bytes are of the block before.
     let (mut start, mut kept) = (0, 0);
-    let (mut head, mut tail) = (None, None);
-    loop {
+    let mut head = None;
+    let tail = loop {
         deadline.check(&file.entry().path)?;
         let at = start + kept as u64;
-        let wanted = usize::try_from(file.size() - at).unwrap_or(usize::MAX).min(block);
+        let wanted = usize::try_from(file.size() - at).unwrap_or(usize::MAX).min(block_size);
         let count = file.fill(&mut buffer[kept..kept + wanted], at)?;
-        let held = &buffer[..kept + count];
+        let block = &buffer[..kept + count];
         let last = count < wanted || at + count as u64 == file.size();
         if start == 0 && kept == 0 {
-            head = part_of(held, 0, query.head, last);
+            head = part_of(block, 0, query.head, last);
         }
-        search.line_feeds += memchr_iter(b'\n', &held[kept..]).count() as u64;
-        let done = if last { held.len() } else { held.len().saturating_sub(search.overlap) };
-        search.block(held, start, done)?;
-        let end = held.len();
+        search.line_feeds += memchr_iter(b'\n', &block[kept..]).count() as u64;
+        let done = if last { block.len() } else { block.len().saturating_sub(search.overlap) };
+        search.block(block, start, done)?;
+        let end = block.len();
         if last {
             search.end(start + end as u64)?;
-            tail = part_of(held, end.saturating_sub(query.tail as usize), query.tail, start == 0);
-            break;
+            break part_of(block, end.saturating_sub(query.tail as usize), query.tail, start == 0);
         }
         buffer.copy_within(done..end, 0);
         start += done as u64;
         kept = end - done;
-    }
+    };
     let tail_at = file.size().saturating_sub(u64::from(query.tail));
     Ok(SurveyReport {
         file: file.entry().clone(),
