@@ -10,4 +10,6 @@ pub mod packed;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 #[cfg(not(target_family = "wasm"))]
-pub use native::{Link, Place, PlaceError, ServiceError, Store, Stores, place_of, start_ticks};
+pub use native::{
+    Link, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, place_of, start_ticks,
+};

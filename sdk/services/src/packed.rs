@@ -15,7 +15,7 @@
 //! | bytes | what |
 //! |---|---|
 //! | 1 | which member of the query |
-//! | 4 | position of the array element that it came from; 0 without `[]` in the member |
+//! | 4 | position of the array element that it came from, of the outermost array when there are several, so that members with a common beginning can be joined; 0 without `[]` in the member |
 //! | 4 | length; `u32::MAX`: left out because it was longer than asked for, no text follows |
 //! | … | the value as JSON text, as it stands in the line |
 
@@ -143,7 +143,8 @@ pub struct Row<'a> {
 pub struct Value<'a> {
     /// Which member of the query.
     pub member: u8,
-    /// Position of the array element that it came from.
+    /// Position of the array element that it came from, of the outermost `[]` when the member
+    /// has several.
     pub element: u32,
     /// JSON text; absent when it was longer than asked for.
     pub json: Option<&'a [u8]>,

@@ -18,6 +18,12 @@ pub enum ServiceError {
     /// A directory, pipe, socket or device.
     #[error("`{0}` is no regular file")]
     NotRegular(String),
+    /// The store itself is a link to a place that is never shown.
+    #[error("store `{0}` is a link to a place that is never granted; make it a directory of its own")]
+    Refused(String),
+    /// The call ran out of its time.
+    #[error("`{0}` could not be read to its end in the time of this call; raise the limit or ask for less")]
+    Time(String),
     /// The query breaks a documented bound.
     #[error("{0}")]
     Query(String),
@@ -34,9 +40,12 @@ pub enum ServiceError {
 impl From<ServiceError> for DriverError {
     fn from(error: ServiceError) -> Self {
         let code = match &error {
-            ServiceError::NotGranted(_) | ServiceError::Outside(_) | ServiceError::Query(_) => ErrorCode::Invalid,
+            ServiceError::NotGranted(_)
+            | ServiceError::Outside(_)
+            | ServiceError::Refused(_)
+            | ServiceError::Query(_) => ErrorCode::Invalid,
             ServiceError::NotFound(_) => ErrorCode::NotFound,
-            ServiceError::NotRegular(_) | ServiceError::Io { .. } => ErrorCode::Store,
+            ServiceError::NotRegular(_) | ServiceError::Time(_) | ServiceError::Io { .. } => ErrorCode::Store,
         };
         Self::new(code, error.to_string())
     }

@@ -1,11 +1,18 @@
 //! The native side.
 
 mod error;
+mod file;
+mod links;
+mod path;
 mod place;
 mod process;
+mod project;
 mod store;
+mod survey;
+mod walk;
 
 pub use error::ServiceError;
+pub use links::{Link, SkipReason, SkippedLink};
 pub use place::{Place, PlaceError, place_of};
 pub use process::start_ticks;
-pub use store::{Link, Store, Stores};
+pub use store::{Store, Stores};

@@ -1,31 +1,209 @@
 //! A granted store, opened: the only way to its files.
 
 use super::error::ServiceError;
+use super::file::OpenFile;
+use super::links::{Link, SkippedLink, follow};
+use super::path::{below, checked, shown};
 use super::place::is_directory;
+use super::{project, survey, walk};
+use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sepia_ir::{FileEntry, Projection, StoreKind, SurveyQuery, SurveyReport, WalkReport};
+use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Bytes of one `read` at most.
+const MAX_READ: u32 = 8 << 20;
 
 /// The stores of one driver.
 #[derive(Debug, Default)]
 pub struct Stores(Vec<Store>);
+
+impl Stores {
+    /// These stores. Of two with one name the first counts.
+    pub fn new(stores: Vec<Store>) -> Self {
+        Self(stores)
+    }
+
+    /// The store of this name, if it was granted.
+    pub fn get(&self, name: &str) -> Result<&Store, ServiceError> {
+        self.iter().find(|store| store.name == name).ok_or_else(|| ServiceError::NotGranted(shown(name)))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Store> {
+        self.0.iter()
+    }
+}
 
 /// A granted store. What does not exist opens as an empty one.
 #[derive(Debug)]
 pub struct Store {
     name: String,
     place: PathBuf,
+    home: PathBuf,
+    exists: bool,
     root: Option<Dir>,
     links: Vec<Link>,
+    skipped: Vec<SkippedLink>,
+    deadline: Deadline,
 }
 
-/// A link at a place where the store allows links, followed once by the host.
-#[derive(Debug)]
-pub struct Link {
-    /// Relative to the store.
-    pub path: String,
-    /// Where it leads.
-    pub target: PathBuf,
-    /// Its target, opened.
-    pub dir: Dir,
+/// When long work has to stop.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// Fails when the time is over. `path` is what is being read.
+    pub(super) fn check(self, path: &str) -> Result<(), ServiceError> {
+        match self.0 {
+            Some(at) if Instant::now() >= at => Err(ServiceError::Time(shown(path))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Store {
+    /// Opens what was granted. `refuse` says of a canonical directory that a link leads to
+    /// whether it may never be shown.
+    ///
+    /// The root may itself be a link, or lie behind one. A store that does not exist opens as
+    /// an empty one; one that can't be opened is an error. A database is not shown as files:
+    /// it has no root.
+    pub fn open(request: &StoreRequest, place: &Path, refuse: &dyn Fn(&Path) -> bool) -> Result<Self, ServiceError> {
+        let mut store = Self {
+            name: request.name.clone(),
+            place: place.to_owned(),
+            home: place.to_owned(),
+            exists: false,
+            root: None,
+            links: Vec::new(),
+            skipped: Vec::new(),
+            deadline: Deadline::default(),
+        };
+        let failed = |source| ServiceError::Io { path: place.display().to_string(), source };
+        match place.canonicalize() {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(store),
+            canonical => store.home = canonical.map_err(failed)?,
+        }
+        if store.home != place && refuse(&store.home) {
+            return Err(ServiceError::Refused(store.name));
+        }
+        store.exists = true;
+        if is_directory(request.kind) {
+            let root = Dir::open_ambient_dir(&store.home, ambient_authority()).map_err(failed)?;
+            let followed = follow(&root, &store.home, &request.follow_links_in, refuse)?;
+            store.root = Some(root);
+            store.links = followed.links;
+            store.skipped = followed.skipped;
+        }
+        Ok(store)
+    }
+
+    /// The same store, whose long work stops at this time with [`ServiceError::Time`].
+    #[must_use]
+    pub fn with_deadline(mut self, at: Instant) -> Self {
+        self.deadline = Deadline(Some(at));
+        self
+    }
+
+    /// Name within the driver.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it is, as the person knows it: links are not resolved.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Whether there is anything at its place.
+    pub fn exists(&self) -> bool {
+        self.exists
+    }
+
+    /// Its directory; none for a database and for what does not exist.
+    pub fn root(&self) -> Option<&Dir> {
+        self.root.as_ref()
+    }
+
+    /// The links that are followed, sorted by path.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The links at places where links are allowed that are not followed, and why.
+    pub fn skipped_links(&self) -> &[SkippedLink] {
+        &self.skipped
+    }
+
+    /// All regular files whose name ends in one of `suffixes` (none given: all files), at most
+    /// `depth` directories below `under`; `""` is the root.
+    pub fn walk(&self, under: &str, depth: u32, suffixes: &[String]) -> Result<WalkReport, ServiceError> {
+        walk::walk(self, under, depth, suffixes)
+    }
+
+    /// `bytes` from `offset`, fewer at the end of the file. At most 8 MiB a call.
+    pub fn read(&self, path: &str, offset: u64, bytes: u32) -> Result<Vec<u8>, ServiceError> {
+        if bytes > MAX_READ {
+            return Err(ServiceError::Query(format!(
+                "a read of {bytes} bytes is more than the {MAX_READ} of one call"
+            )));
+        }
+        self.file(path)?.part(offset, u64::from(bytes))
+    }
+
+    /// One pass over a file: its start, its end, and the lines that hold a needle.
+    pub fn survey(&self, path: &str, query: &SurveyQuery) -> Result<SurveyReport, ServiceError> {
+        survey::survey(&self.file(path)?, query, self.deadline)
+    }
+
+    /// Members of all lines of a file of JSON lines, in the form of [`crate::packed`].
+    pub fn project(&self, path: &str, query: &Projection) -> Result<Vec<u8>, ServiceError> {
+        project::project(&self.file(path)?, query, self.deadline)
+    }
+
+    pub(super) fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Opens a regular file.
+    pub(super) fn file(&self, path: &str) -> Result<OpenFile, ServiceError> {
+        let (dir, rest) = self.resolve(checked(path)?)?;
+        match OpenFile::open(dir, rest, path) {
+            Err(ServiceError::Outside(_)) => {}
+            result => return result,
+        }
+        // An absolute link may still lead to a place inside; where it leads is opened by
+        // handle again, so a link that changes meanwhile gains nothing.
+        let (dir, inside) = self.inside(path).ok_or_else(|| ServiceError::Outside(shown(path)))?;
+        OpenFile::open(dir, &inside, path)
+    }
+
+    /// The directory handle that a path starts from, and the rest of the path.
+    pub(super) fn resolve<'a>(&self, path: &'a str) -> Result<(&Dir, &'a str), ServiceError> {
+        let root = self.root.as_ref().ok_or_else(|| {
+            if self.exists {
+                ServiceError::Query(format!("store `{}` is a database and has no files", self.name))
+            } else {
+                ServiceError::NotFound(shown(path))
+            }
+        })?;
+        let link = self.links.iter().find_map(|link| Some((&link.dir, below(path, &link.path)?)));
+        Ok(link.unwrap_or((root, path)))
+    }
+
+    /// Where a path leads when all its links are followed, if that is in the store.
+    pub(super) fn inside(&self, path: &str) -> Option<(&Dir, PathBuf)> {
+        let (start, rest) = match self.links.iter().find_map(|link| Some((link, below(path, &link.path)?))) {
+            Some((link, rest)) => (link.target.as_path(), rest),
+            None => (self.home.as_path(), path),
+        };
+        let real = start.join(rest).canonicalize().ok()?;
+        let in_link = self.links.iter().find_map(|link| Some((&link.dir, real.strip_prefix(&link.target).ok()?)));
+        let in_root = || Some((self.root.as_ref()?, real.strip_prefix(&self.home).ok()?));
+        let (dir, rest) = in_link.or_else(in_root)?;
+        Some((dir, rest.to_owned()))
+    }
 }

@@ -1,0 +1,89 @@
+//! A regular file of a store, opened for reading.
+
+use super::error::ServiceError;
+use super::path::shown;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+use sepia_ir::FileEntry;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// A regular file, and what it was when it was opened.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    file: File,
+    entry: FileEntry,
+}
+
+impl OpenFile {
+    /// Opens `rest` beneath `dir`; never leaves it. `path` is what the driver calls the file.
+    pub(super) fn open(dir: &Dir, rest: impl AsRef<Path>, path: &str) -> Result<Self, ServiceError> {
+        let mut options = OpenOptions::new();
+        // Without NONBLOCK, opening a pipe would wait for somebody to write into it.
+        options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+        let file = dir.open_with(rest, &options).map_err(|e| refusal(e, path))?.into_std();
+        let about = file.metadata().map_err(|e| refusal(e, path))?;
+        if !about.is_file() {
+            return Err(ServiceError::NotRegular(shown(path)));
+        }
+        let entry = FileEntry {
+            path: path.to_owned(),
+            bytes: about.size(),
+            modified_ns: epoch_ns(about.mtime(), about.mtime_nsec()),
+            inode: about.ino(),
+        };
+        Ok(Self { file, entry })
+    }
+
+    pub(super) fn entry(&self) -> &FileEntry {
+        &self.entry
+    }
+
+    /// Its size when it was opened: what is appended meanwhile is not looked at.
+    pub(super) fn size(&self) -> u64 {
+        self.entry.bytes
+    }
+
+    /// Fills `buffer` from `offset`, as far as the file goes.
+    pub(super) fn fill(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ServiceError> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(refusal(e, &self.entry.path)),
+            }
+        }
+        Ok(done)
+    }
+
+    /// At most `bytes` from `offset`, fewer at the end.
+    pub(super) fn part(&self, offset: u64, bytes: u64) -> Result<Vec<u8>, ServiceError> {
+        let bytes = self.size().saturating_sub(offset).min(bytes);
+        let mut part = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
+        let count = self.fill(&mut part, offset)?;
+        part.truncate(count);
+        Ok(part)
+    }
+}
+
+/// Nanoseconds since the epoch; 0 for what is before it.
+pub(super) fn epoch_ns(seconds: i64, nanoseconds: i64) -> u64 {
+    let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u64::try_from(nanoseconds)) else { return 0 };
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}
+
+/// What the system's refusal to open or read a path means.
+pub(super) fn refusal(error: io::Error, path: &str) -> ServiceError {
+    let path = shown(path);
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ServiceError::NotFound(path),
+        // cap-std's own refusal to leave the directory carries no number of the system.
+        ErrorKind::PermissionDenied if error.raw_os_error().is_none() => ServiceError::Outside(path),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => ServiceError::NotRegular(path),
+        _ => ServiceError::Io { path, source: error },
+    }
+}

@@ -1,0 +1,85 @@
+//! The members that a projection asks for, as a tree of names.
+
+use super::super::error::ServiceError;
+
+const MAX_MEMBERS: usize = 32;
+/// Names and `[]` of one member at most.
+const MAX_PARTS: usize = 32;
+
+/// What is asked of a value.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// Members of the query that this value is the answer to, bit by bit.
+    pub(super) wanted: u32,
+    /// What is asked of the members of an object.
+    pub(super) members: Vec<(Vec<u8>, usize)>,
+    /// What is asked of each element of an array.
+    pub(super) elements: Option<usize>,
+}
+
+/// The members of a query. Node 0 is the line.
+#[derive(Debug)]
+pub(super) struct Pattern(Vec<Node>);
+
+impl Pattern {
+    /// Reads `a.b[].c` and the like.
+    pub(super) fn of(members: &[String]) -> Result<Self, ServiceError> {
+        if members.len() > MAX_MEMBERS {
+            let count = members.len();
+            return Err(ServiceError::Query(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
+        }
+        let mut pattern = Self(vec![Node::default()]);
+        for (number, member) in members.iter().enumerate() {
+            let end = pattern.add(member)?;
+            pattern.0[end].wanted |= 1 << number;
+        }
+        Ok(pattern)
+    }
+
+    pub(super) fn node(&self, at: usize) -> &Node {
+        &self.0[at]
+    }
+
+    fn add(&mut self, member: &str) -> Result<usize, ServiceError> {
+        let bad = |why: &str| ServiceError::Query(format!("member `{member}` of a projection {why}"));
+        let (mut at, mut parts) = (0, 0);
+        for part in member.split('.') {
+            let name = part.trim_end_matches("[]");
+            if name.is_empty() {
+                return Err(bad("has an empty name in it; write it like `a.b[].c`"));
+            }
+            let levels = (part.len() - name.len()) / 2;
+            parts += 1 + levels;
+            if parts > MAX_PARTS {
+                return Err(bad("is too deep"));
+            }
+            at = self.member(at, name);
+            for _ in 0..levels {
+                at = self.element(at);
+            }
+        }
+        Ok(at)
+    }
+
+    fn member(&mut self, at: usize, name: &str) -> usize {
+        if let Some((_, known)) = self.0[at].members.iter().find(|(known, _)| known == name.as_bytes()) {
+            return *known;
+        }
+        let next = self.grow();
+        self.0[at].members.push((name.as_bytes().to_vec(), next));
+        next
+    }
+
+    fn element(&mut self, at: usize) -> usize {
+        self.0[at].elements.unwrap_or_else(|| {
+            let next = self.grow();
+            self.0[at].elements = Some(next);
+            next
+        })
+    }
+
+    fn grow(&mut self) -> usize {
+        self.0.push(Node::default());
+        self.0.len() - 1
+    }
+}
