@@ -2,7 +2,7 @@
 #[cfg(target_family = "wasm")]
 mod c {
     use sepia_ir::*;
-    use sepia_sdk::bindings::exports::sepia::driver::{identity, session_read as sr};
+    use sepia_sdk::component::bindings::exports::sepia::driver::{identity, session_read as sr};
     struct D;
     struct T;
     struct N;
@@ -46,7 +46,7 @@ mod c {
         type Transcript = T;
         type NativeCopy = N;
         fn scan() -> Result<ScanReport, DriverError> {
-            let r = sepia_sdk::bindings::sepia::driver::bulk_files::walk("a", "", 1, &["x".into()])?;
+            let r = sepia_sdk::component::bindings::sepia::driver::bulk_files::walk("a", "", 1, &["x".into()])?;
             Ok(ScanReport { entries: vec![], warnings: vec![Warning::new("a", format!("{}", r.files.len()))] })
         }
         fn summaries(_k: Vec<String>, _d: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
@@ -68,5 +68,5 @@ mod c {
             Ok(vec![])
         }
     }
-    sepia_sdk::bindings::export!(D with_types_in sepia_sdk::bindings);
+    sepia_sdk::component::bindings::export!(D with_types_in sepia_sdk::component::bindings);
 }
