@@ -1,1 +1,69 @@
-//! The session plane.
+//! The session plane: sessions, whichever agent keeps them.
+//!
+//! It knows the registry and nothing below it, and no wire. What a wire needs is here as
+//! plain values: rows, pages, sessions in batches, and [`PlaneError`] with a stable code.
+
+mod agents;
+mod config;
+mod error;
+mod history;
+mod listing;
+mod locate;
+mod page_index;
+mod reading;
+mod row;
+
+pub use agents::{Agent, AgentStore};
+pub use config::PlaneConfig;
+pub use error::{ErrorKind, PlaneError};
+pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
+pub use listing::{ListRequest, Listing};
+pub use reading::OpenSession;
+pub use row::{SessionRow, Source, Span};
+
+use crate::home::{Home, Node};
+use crate::limits::Limits;
+use crate::registry::Registry;
+use page_index::PageIndexes;
+use std::sync::Arc;
+
+/// The plane of one process.
+pub struct Plane {
+    registry: Arc<Registry>,
+    home: Home,
+    config: PlaneConfig,
+    limits: Limits,
+    page_indexes: PageIndexes,
+}
+
+impl Plane {
+    /// A plane over these drivers.
+    pub fn new(registry: Arc<Registry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
+        Self { registry, home, config, limits, page_indexes: PageIndexes::default() }
+    }
+
+    /// The drivers, and all that was found where they are looked for.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// What the environment and the defaults made of the settings.
+    pub fn config(&self) -> &PlaneConfig {
+        &self.config
+    }
+
+    /// The bounds in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Who this machine is.
+    pub fn node(&self, fallback_name: &str) -> Node {
+        self.home.node(fallback_name)
+    }
+
+    /// Ends whatever runs for the plane.
+    pub async fn shutdown(&self) {
+        self.registry.shutdown().await;
+    }
+}

@@ -119,12 +119,11 @@ fn collect(
             continue;
         }
         let name = entry.file_name();
-        match name.to_str() {
-            Some(name) => names.push(joined(place, name)),
-            None => {
-                let path = joined(place, &name.to_string_lossy());
-                skipped.push(SkippedLink { path, why: SkipReason::Unreadable });
-            }
+        let path = joined(place, &name.to_string_lossy());
+        if name.to_str().is_some() {
+            names.push(path);
+        } else {
+            skipped.push(SkippedLink { path, why: SkipReason::Unreadable });
         }
     }
     Ok(())

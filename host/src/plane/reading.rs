@@ -1,0 +1,80 @@
+//! Reading one session: its summary, all of it, its agent's own bytes.
+
+use super::error::PlaneError;
+use super::{ErrorKind, Plane};
+use crate::loader::{Fault, NativeCopy, Transcript};
+use sepia_ir::{MessageNode, Session, SessionRef, StreamedSession};
+use std::cell::RefCell;
+
+/// A session being read, its nodes still to come.
+#[derive(Debug)]
+pub struct OpenSession {
+    /// The agent that it belongs to.
+    pub agent: String,
+    transcript: Transcript,
+}
+
+impl Plane {
+    /// The session without its nodes.
+    pub async fn summary(&self, id: &str, agent: Option<&str>) -> Result<Session, PlaneError> {
+        let session = SessionRef { id: id.to_owned(), agent_id: None };
+        let (_, summary) =
+            self.first_that_knows(id, agent, |_, reader| reader.summary_of(session.clone())).await?;
+        Ok(summary)
+    }
+
+    /// Starts reading all of a session.
+    pub async fn open(&self, id: &str, agent: Option<&str>) -> Result<OpenSession, PlaneError> {
+        let session = SessionRef { id: id.to_owned(), agent_id: None };
+        let (about, transcript) = self.first_that_knows(id, agent, |_, reader| reader.open(session.clone())).await?;
+        Ok(OpenSession { agent: about.manifest.id.clone(), transcript })
+    }
+
+    /// The session as its agent wrote it.
+    pub async fn native(&self, id: &str, agent: Option<&str>) -> Result<NativeCopy, PlaneError> {
+        let session = SessionRef { id: id.to_owned(), agent_id: None };
+        let (_, copy) = self.first_that_knows(id, agent, |_, reader| reader.native(session.clone())).await?;
+        Ok(copy)
+    }
+}
+
+impl OpenSession {
+    /// The session without its nodes.
+    pub fn header(&self) -> &Session {
+        &self.transcript.header
+    }
+
+    /// The next nodes; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<MessageNode>>, PlaneError> {
+        Ok(self.transcript.batches.recv().await.transpose()?)
+    }
+
+    /// Hands the whole session to a serialiser, node by node, so that it is never in memory as
+    /// a whole. Blocks while batches are made, so it belongs on a thread that may block.
+    ///
+    /// Where `serialize` fails because the driver did, the error is the driver's.
+    pub fn serialize_blocking<T, E: std::fmt::Display>(
+        self,
+        serialize: impl FnOnce(&StreamedSession<'_>) -> Result<T, E>,
+    ) -> Result<T, PlaneError> {
+        let Transcript { header, mut batches } = self.transcript;
+        let failed: RefCell<Option<Fault>> = RefCell::new(None);
+        let next = || match batches.blocking_recv() {
+            None => Ok(None),
+            Some(Ok(nodes)) => Ok(Some(nodes)),
+            Some(Err(fault)) => {
+                let message = fault.to_string();
+                *failed.borrow_mut() = Some(fault);
+                Err(message)
+            }
+        };
+        let result = serialize(&StreamedSession::new(&header, next));
+        match (result, failed.into_inner()) {
+            (_, Some(fault)) => Err(fault.into()),
+            (Ok(done), None) => Ok(done),
+            (Err(error), None) => {
+                Err(PlaneError::new(ErrorKind::Internal, "the session could not be written out").because(error.to_string()))
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One client from its first frame to the end.
+
+use super::methods::{self, Method};
+use super::{answer, error};
+use crate::jsonrpc::{Frame, FrameReader, FrameSender, Id, Message, Request, Version, code};
+use crate::plane::Plane;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+/// Time that running requests have when the process is told to end.
+const GRACE: Duration = Duration::from_secs(2);
+/// Answers that may wait for the client to read.
+const FRAMES_AHEAD: usize = 16;
+
+/// Why the connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The client closed its side; everything it asked was answered.
+    Eof,
+    /// `shutdown`
+    Shutdown,
+    /// The process was told to end.
+    Signal,
+    /// The client no longer reads.
+    ClientGone,
+}
+
+/// Serves one client. `stop` becomes ready when the process is told to end.
+///
+/// Requests run at once, up to the limit; beyond it reading waits, so a client that floods
+/// is slowed and nothing grows. Every request is answered exactly once, also at the end.
+pub async fn serve(
+    plane: Arc<Plane>,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    stop: impl Future<Output = ()>,
+) -> io::Result<End> {
+    let (sender, writing) = FrameSender::start(output, FRAMES_AHEAD);
+    let (closing, _) = watch::channel(false);
+    let mut client = Client {
+        places: Arc::new(Semaphore::new(plane.limits().concurrent_requests)),
+        plane,
+        sender,
+        closing,
+        running: JoinSet::new(),
+        shutdown: None,
+    };
+    let end = client.run(input, stop).await?;
+    let last = client.finish(end).await;
+    // Nobody reads any more: what the writer says of that is no news.
+    let written = writing.await.map_err(io::Error::other)?;
+    if end != End::ClientGone && last {
+        written?;
+    }
+    Ok(end)
+}
+
+struct Client {
+    plane: Arc<Plane>,
+    sender: FrameSender,
+    places: Arc<Semaphore>,
+    /// Set when running requests have to give up.
+    closing: watch::Sender<bool>,
+    running: JoinSet<()>,
+    /// Id of the request to shut down, answered last.
+    shutdown: Option<Id>,
+}
+
+impl Client {
+    async fn run(&mut self, input: impl AsyncRead + Unpin, stop: impl Future<Output = ()>) -> io::Result<End> {
+        let mut frames = FrameReader::new(input, self.plane.limits().client_frame);
+        let mut stop = std::pin::pin!(stop);
+        let sender = self.sender.clone();
+        let places = Arc::clone(&self.places);
+        loop {
+            // A place first, so that a frame that was read is also served.
+            let place = tokio::select! {
+                place = Arc::clone(&places).acquire_owned() => place.map_err(io::Error::other)?,
+                () = &mut stop => return Ok(End::Signal),
+                () = sender.closed() => return Ok(End::ClientGone),
+            };
+            let frame = tokio::select! {
+                frame = frames.next() => frame?,
+                () = &mut stop => return Ok(End::Signal),
+                () = sender.closed() => return Ok(End::ClientGone),
+            };
+            while self.running.try_join_next().is_some() {}
+            let Some(frame) = frame else { return Ok(End::Eof) };
+            match self.understand(frame) {
+                Understood::Request(method, request) => self.start(method, request, place),
+                Understood::Wrong(id, error) => {
+                    if self.sender.send(answer::failure(&id, &error)).await.is_err() {
+                        return Ok(End::ClientGone);
+                    }
+                }
+                Understood::Nothing => {}
+                Understood::Shutdown(id) => {
+                    self.shutdown = id;
+                    return Ok(End::Shutdown);
+                }
+            }
+        }
+    }
+
+    fn understand(&self, frame: Frame) -> Understood {
+        let limit = self.plane.limits().client_frame;
+        let wrong = |number, message: String| Understood::Wrong(Id::null(), error::bad_frame(number, message));
+        let line = match frame {
+            Frame::Line(line) => line,
+            Frame::TooLong { bytes } => {
+                let message = format!(
+                    "the frame has {bytes} bytes and may have {limit}; split the request, or raise SEPIA_MAX_FRAME_MB"
+                );
+                return wrong(code::PARSE, message);
+            }
+            Frame::NotUtf8 { bytes, at } => {
+                return wrong(code::PARSE, format!("the frame of {bytes} bytes is not UTF-8 from byte {at} on"));
+            }
+        };
+        match Message::parse(line, Version::Required) {
+            Message::Request(request) => match methods::by_name(&request.method) {
+                Ok(Method::Shutdown) => Understood::Shutdown(Some(request.id)),
+                Ok(method) => Understood::Request(method, request),
+                Err(error) => Understood::Wrong(request.id, error),
+            },
+            Message::Notification(note) if note.method == "shutdown" => Understood::Shutdown(None),
+            Message::Notification(note) => {
+                tracing::debug!("a notification was passed over: {}", crate::text::clean_line(&note.method, 80));
+                Understood::Nothing
+            }
+            Message::Response(_) => {
+                tracing::debug!("a response was passed over; nothing was asked");
+                Understood::Nothing
+            }
+            Message::Batch => wrong(code::INVALID_REQUEST, "batches are not taken; send one request a line".into()),
+            Message::Invalid(invalid) => {
+                let of_frame = invalid.to_error();
+                let id = invalid.id.unwrap_or_else(Id::null);
+                Understood::Wrong(id, error::bad_frame(of_frame.code, of_frame.message))
+            }
+        }
+    }
+
+    /// Runs a request beside the others.
+    fn start(&mut self, method: Method, request: Request, place: tokio::sync::OwnedSemaphorePermit) {
+        let (plane, sender) = (Arc::clone(&self.plane), self.sender.clone());
+        let mut closing = self.closing.subscribe();
+        self.running.spawn(async move {
+            let id = request.id.clone();
+            let answer = tokio::select! {
+                answer = methods::answer_to(&plane, method, request) => answer,
+                _ = closing.wait_for(|closing| *closing) => answer::failure(&id, &error::shutting_down()),
+            };
+            // A client that is gone is noticed by whoever reads its frames.
+            let _gone = sender.send(answer).await;
+            drop(place);
+        });
+    }
+
+    /// Lets running requests finish, ends the plane, answers `shutdown`. Whether the client
+    /// could still be answered.
+    async fn finish(mut self, end: End) -> bool {
+        let all_done = async { while self.running.join_next().await.is_some() {} };
+        match end {
+            // Whoever sends and hangs up still gets the answers; each is bounded by itself.
+            End::Eof => {
+                let sender = self.sender.clone();
+                tokio::select! {
+                    () = all_done => {}
+                    () = sender.closed() => {}
+                }
+            }
+            End::Shutdown | End::Signal => {
+                if tokio::time::timeout(GRACE, all_done).await.is_err() {
+                    self.closing.send_replace(true);
+                    while self.running.join_next().await.is_some() {}
+                }
+            }
+            End::ClientGone => self.running.shutdown().await,
+        }
+        self.plane.shutdown().await;
+        match self.shutdown.take() {
+            None => true,
+            Some(id) => {
+                let in_memory = self.plane.limits().answer_in_memory;
+                self.sender.send(answer::result(&id, &(), in_memory)).await.is_ok()
+            }
+        }
+    }
+}
+
+enum Understood {
+    Request(Method, Request),
+    Wrong(Id, crate::jsonrpc::ErrorObject),
+    Shutdown(Option<Id>),
+    Nothing,
+}

@@ -1,0 +1,177 @@
+//! The methods: what is available, and what each does.
+
+use super::answer;
+use super::error;
+use super::params::{self, HistoryParams, ListParams, NoParams, SessionParams};
+use super::results::ServiceManifest;
+use crate::home::machine_name;
+use crate::jsonrpc::{ErrorObject, Id, Outgoing, Request};
+use crate::plane::{ErrorKind, OpenSession, Plane, PlaneError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::sync::Arc;
+
+/// A method of this build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Manifest,
+    AgentsList,
+    SessionsList,
+    SessionsGet,
+    SessionsSummary,
+    SessionsExport,
+    SessionsHistory,
+    Shutdown,
+}
+
+/// The methods of this build, in the order of the wire document.
+pub(super) const METHODS: [(&str, Method); 8] = [
+    ("manifest", Method::Manifest),
+    ("agents.list", Method::AgentsList),
+    ("sessions.list", Method::SessionsList),
+    ("sessions.get", Method::SessionsGet),
+    ("sessions.summary", Method::SessionsSummary),
+    ("sessions.export", Method::SessionsExport),
+    ("sessions.history", Method::SessionsHistory),
+    ("shutdown", Method::Shutdown),
+];
+
+/// Methods of the wire document that this build lacks.
+const LATER: [&str; 22] = [
+    "sessions.import",
+    "sessions.convert",
+    "sessions.attach",
+    "sessions.detach",
+    "sessions.create",
+    "sessions.prompt",
+    "sessions.cancel",
+    "sessions.permission",
+    "sessions.delete",
+    "sessions.patch_meta",
+    "sessions.restore",
+    "sessions.rewind",
+    "sessions.subscribe",
+    "events.subscribe",
+    "projects.list",
+    "projects.create",
+    "projects.rename",
+    "projects.delete",
+    "config.list",
+    "config.get",
+    "config.import",
+    "sessions.search",
+];
+
+/// Finds a method by its name.
+pub(super) fn by_name(name: &str) -> Result<Method, ErrorObject> {
+    match METHODS.iter().find(|(known, _)| *known == name) {
+        Some((_, method)) => Ok(*method),
+        None if LATER.contains(&name) => Err(error::not_in_this_build(name)),
+        None => Err(error::unknown_method(name)),
+    }
+}
+
+/// Answers a request; `shutdown` is answered by whoever ends the connection.
+pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Request) -> Outgoing {
+    let call = Call { plane, request: &request };
+    let answer = match method {
+        Method::Manifest => call.manifest(),
+        Method::AgentsList => call.with_params(|_: NoParams| Ok(plane.agents())),
+        Method::SessionsList => call.sessions_list().await,
+        Method::SessionsSummary => call.sessions_summary().await,
+        Method::SessionsHistory => call.sessions_history().await,
+        Method::SessionsGet => call.sessions_whole(b"", b"").await,
+        Method::SessionsExport => call.sessions_whole(b"{\"session\":", b"}").await,
+        Method::Shutdown => Ok(call.result(&())),
+    };
+    answer.unwrap_or_else(|error| answer::failure(&request.id, &error))
+}
+
+struct Call<'a> {
+    plane: &'a Arc<Plane>,
+    request: &'a Request,
+}
+
+impl Call<'_> {
+    fn manifest(&self) -> Result<Outgoing, ErrorObject> {
+        self.with_params(|_: NoParams| {
+            let name = machine_name(&|name| std::env::var(name).ok());
+            Ok(ServiceManifest {
+                name: "sepia",
+                version: env!("CARGO_PKG_VERSION"),
+                protocol: super::PROTOCOL,
+                node: self.plane.node(&name),
+                config: self.plane.config().clone(),
+                methods: METHODS.iter().map(|(name, _)| *name).collect(),
+            })
+        })
+    }
+
+    async fn sessions_list(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ListParams = self.params()?;
+        let request = params.into_request().map_err(|e| error::invalid_params(&self.request.method, &e))?;
+        let listing = self.plane.list(&request).await.map_err(|e| error::of_plane(&e))?;
+        Ok(self.result(&listing.rows))
+    }
+
+    async fn sessions_summary(&self) -> Result<Outgoing, ErrorObject> {
+        let params: SessionParams = self.params()?;
+        let summary = self.plane.summary(&params.id, params.agent.as_deref()).await;
+        Ok(self.result(&summary.map_err(|e| error::of_plane(&e))?))
+    }
+
+    async fn sessions_history(&self) -> Result<Outgoing, ErrorObject> {
+        let params: HistoryParams = self.params()?;
+        let page = self.plane.history(&params.into_request()).await.map_err(|e| error::of_plane(&e))?;
+        Ok(self.result(&page))
+    }
+
+    /// A whole session between two pieces of JSON.
+    async fn sessions_whole(&self, before: &'static [u8], after: &'static [u8]) -> Result<Outgoing, ErrorObject> {
+        let params: SessionParams = self.params()?;
+        let session = self.plane.open(&params.id, params.agent.as_deref()).await.map_err(|e| error::of_plane(&e))?;
+        let (id, in_memory) = (self.request.id.clone(), self.plane.limits().answer_in_memory);
+        let written = tokio::task::spawn_blocking(move || written_out(session, &id, in_memory, before, after));
+        written.await.map_err(|e| error::internal(e.to_string()))?.map_err(|e| error::of_plane(&e))
+    }
+
+    fn with_params<P: DeserializeOwned, R: Serialize>(
+        &self,
+        answer: impl FnOnce(P) -> Result<R, PlaneError>,
+    ) -> Result<Outgoing, ErrorObject> {
+        let params = self.params()?;
+        let value = answer(params).map_err(|e| error::of_plane(&e))?;
+        Ok(self.result(&value))
+    }
+
+    fn params<P: DeserializeOwned>(&self) -> Result<P, ErrorObject> {
+        let text = self.request.params.as_ref().map(crate::jsonrpc::Fragment::get);
+        params::parse(text).map_err(|e| error::invalid_params(&self.request.method, &e))
+    }
+
+    fn result<R: Serialize + ?Sized>(&self, value: &R) -> Outgoing {
+        answer::result(&self.request.id, value, self.plane.limits().answer_in_memory)
+    }
+}
+
+/// Writes the session out while it is read.
+fn written_out(
+    session: OpenSession,
+    id: &Id,
+    in_memory: usize,
+    before: &[u8],
+    after: &[u8],
+) -> Result<Outgoing, PlaneError> {
+    struct Failed(PlaneError);
+    impl From<io::Error> for Failed {
+        fn from(e: io::Error) -> Self {
+            let message = "the answer could not be kept until it was whole; is the disk of temporary files full?";
+            Self(PlaneError::new(ErrorKind::Internal, message).because(e.to_string()))
+        }
+    }
+    let answer = answer::streamed(id, in_memory, before, after, |out| {
+        session.serialize_blocking(|streamed| streamed.serialize(out)).map_err(Failed)
+    });
+    answer.map_err(|failed: Failed| failed.0)
+}

@@ -1,0 +1,54 @@
+//! The wire as JSON Schema, made from the types that it is spoken with.
+
+use super::events::{NodeEventParams, SessionEventParams};
+use super::methods::{METHODS, Method};
+use super::params::{HistoryParams, ListParams, NoParams, SessionParams};
+use super::results::{Bundle, ServiceManifest};
+use crate::plane::{Agent, HistoryPage, SessionRow};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use sepia_ir::Session;
+use serde_json::{Value, json};
+
+/// JSON Schema (draft 2020-12) of every method's params and result and of every notification:
+/// `{protocol, methods: {<name>: {params, result}}, notifications: {<name>: {params}}, $defs}`.
+pub fn schema() -> Value {
+    let mut requests = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+    let mut answers = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let methods: serde_json::Map<String, Value> = METHODS
+        .iter()
+        .map(|(name, method)| {
+            let (params, result) = of_method(*method, &mut requests, &mut answers);
+            ((*name).to_owned(), json!({ "params": params, "result": result }))
+        })
+        .collect();
+    let notifications = json!({
+        "session.event": { "params": answers.subschema_for::<SessionEventParams>() },
+        "node.event": { "params": answers.subschema_for::<NodeEventParams>() },
+    });
+    let mut definitions = requests.take_definitions(true);
+    definitions.extend(answers.take_definitions(true));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "sepia serve",
+        "protocol": super::PROTOCOL,
+        "methods": methods,
+        "notifications": notifications,
+        "$defs": definitions,
+    })
+}
+
+fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut SchemaGenerator) -> (Schema, Schema) {
+    fn of<P: JsonSchema, R: JsonSchema>(params: &mut SchemaGenerator, result: &mut SchemaGenerator) -> (Schema, Schema) {
+        (params.subschema_for::<P>(), result.subschema_for::<R>())
+    }
+    match method {
+        Method::Manifest => of::<NoParams, ServiceManifest>(requests, answers),
+        Method::AgentsList => of::<NoParams, Vec<Agent>>(requests, answers),
+        Method::SessionsList => of::<ListParams, Vec<SessionRow>>(requests, answers),
+        Method::SessionsGet | Method::SessionsSummary => of::<SessionParams, Session>(requests, answers),
+        Method::SessionsExport => of::<SessionParams, Bundle>(requests, answers),
+        Method::SessionsHistory => of::<HistoryParams, HistoryPage>(requests, answers),
+        Method::Shutdown => of::<NoParams, ()>(requests, answers),
+    }
+}
