@@ -19,6 +19,7 @@
 //!   log line goes to stderr.
 //! - One bad driver, store, session or frame costs itself and nothing else.
 
+pub mod cli;
 pub mod embedded;
 pub mod home;
 pub mod host_services;

@@ -37,6 +37,15 @@ impl OpenFile {
         Ok(Self { file, entry })
     }
 
+    /// A file of these bytes that has no name.
+    #[cfg(test)]
+    pub(super) fn holding(bytes: &[u8]) -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        io::Write::write_all(&mut file, bytes)?;
+        let entry = FileEntry { path: "test".into(), bytes: bytes.len() as u64, modified_ns: 0, inode: 0 };
+        Ok(Self { file, entry })
+    }
+
     pub(super) fn entry(&self) -> &FileEntry {
         &self.entry
     }

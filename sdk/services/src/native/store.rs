@@ -55,6 +55,11 @@ pub struct Store {
 pub(super) struct Deadline(Option<Instant>);
 
 impl Deadline {
+    /// Until then.
+    pub(super) fn at(at: Instant) -> Self {
+        Self(Some(at))
+    }
+
     /// Fails when the time is over. `path` is what is being read.
     pub(super) fn check(self, path: &str) -> Result<(), ServiceError> {
         match self.0 {
@@ -104,7 +109,7 @@ impl Store {
     /// The same store, whose long work stops at this time with [`ServiceError::Time`].
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {
-        self.deadline = Deadline(Some(at));
+        self.deadline = Deadline::at(at);
         self
     }
 

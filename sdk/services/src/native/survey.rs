@@ -3,72 +3,95 @@
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 use sepia_ir::{FoundLine, SurveyQuery, SurveyReport};
+use std::cell::RefCell;
+
+#[cfg(test)]
+mod tests;
 
 /// Bytes read at once: what stays in the second-level cache between counting and searching.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 128 << 10;
 const MAX_NEEDLES: usize = 16;
 /// Bytes of head and of tail at most, as of one read.
 const MAX_END: u32 = 8 << 20;
 /// Bytes of all lines returned at most; more sets `truncated`.
 const MAX_TEXT: usize = 64 << 20;
 
+thread_local! {
+    /// One buffer a thread: a listing surveys thousands of small files, and fresh memory for
+    /// each costs more than its search.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
 /// See [`super::store::Store::survey`].
 pub(super) fn survey(file: &OpenFile, query: &SurveyQuery, deadline: Deadline) -> Result<SurveyReport, ServiceError> {
-    survey_in_blocks(file, query, deadline, BLOCK)
+    BUFFER.with_borrow_mut(|buffer| survey_in_blocks(file, query, deadline, BLOCK, buffer))
 }
 
 fn survey_in_blocks(
     file: &OpenFile,
     query: &SurveyQuery,
     deadline: Deadline,
-    block: usize,
+    block_size: usize,
+    buffer: &mut Vec<u8>,
 ) -> Result<SurveyReport, ServiceError> {
     if query.head > MAX_END || query.tail > MAX_END {
         return Err(ServiceError::Query(format!("a survey returns at most {MAX_END} bytes of either end of a file")));
     }
     let mut search = Search::new(file, query)?;
-    let mut buffer = vec![0; block + search.overlap];
+    if buffer.len() < block_size + search.overlap {
+        buffer.resize(block_size + search.overlap, 0);
+    }
     // The buffer holds the file from `start`; its first `kept` bytes are of the block before.
     let (mut start, mut kept) = (0, 0);
-    loop {
+    let mut head = None;
+    let tail = loop {
         deadline.check(&file.entry().path)?;
         let at = start + kept as u64;
-        let wanted = usize::try_from(file.size() - at).unwrap_or(usize::MAX).min(block);
+        let wanted = usize::try_from(file.size() - at).unwrap_or(usize::MAX).min(block_size);
         let count = file.fill(&mut buffer[kept..kept + wanted], at)?;
-        let held = &buffer[..kept + count];
+        let block = &buffer[..kept + count];
         let last = count < wanted || at + count as u64 == file.size();
-        search.line_feeds += memchr_iter(b'\n', &held[kept..]).count() as u64;
-        let done = if last { held.len() } else { held.len().saturating_sub(search.overlap) };
-        search.block(held, start, done)?;
-        let end = held.len();
+        if start == 0 && kept == 0 {
+            head = part_of(block, 0, query.head, last);
+        }
+        search.line_feeds += memchr_iter(b'\n', &block[kept..]).count() as u64;
+        let done = if last { block.len() } else { block.len().saturating_sub(search.overlap) };
+        search.block(block, start, done)?;
+        let end = block.len();
         if last {
             search.end(start + end as u64)?;
-            break;
+            break part_of(block, end.saturating_sub(query.tail as usize), query.tail, start == 0);
         }
         buffer.copy_within(done..end, 0);
         start += done as u64;
         kept = end - done;
-    }
+    };
+    let tail_at = file.size().saturating_sub(u64::from(query.tail));
     Ok(SurveyReport {
         file: file.entry().clone(),
         line_feeds: search.line_feeds,
-        head: file.part(0, u64::from(query.head))?,
-        tail: file.part(file.size().saturating_sub(u64::from(query.tail)), u64::from(query.tail))?,
+        head: head.map_or_else(|| file.part(0, u64::from(query.head)), Ok)?,
+        tail: tail.map_or_else(|| file.part(tail_at, u64::from(query.tail)), Ok)?,
         lines: search.lines,
         truncated: search.truncated,
     })
+}
+
+/// `bytes` from `at` of what is held, if they are all there, or if this is the whole file.
+fn part_of(held: &[u8], at: usize, bytes: u32, whole: bool) -> Option<Vec<u8>> {
+    let rest = &held[at..];
+    let bytes = bytes as usize;
+    (whole || rest.len() >= bytes).then(|| rest[..rest.len().min(bytes)].to_vec())
 }
 
 struct Search<'a> {
     file: &'a OpenFile,
     max_line: u64,
     max_lines: usize,
-    needles: Option<AhoCorasick>,
-    /// Which needle of the query each pattern of the automaton is.
-    numbers: Vec<u32>,
+    needles: Vec<Needle<'a>>,
     /// Bytes that a match may reach beyond the place where it begins.
     overlap: usize,
     /// Where the line begins in which the search stands.
@@ -82,7 +105,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(file: &'a OpenFile, query: &SurveyQuery) -> Result<Self, ServiceError> {
+    fn new(file: &'a OpenFile, query: &'a SurveyQuery) -> Result<Self, ServiceError> {
         let needles = &query.needles;
         if needles.len() > MAX_NEEDLES {
             return Err(ServiceError::Query(format!(
@@ -94,18 +117,17 @@ impl<'a> Search<'a> {
             return Err(ServiceError::Query("a needle of a survey is empty; leave it out".into()));
         }
         // A needle with a line feed in it is in no line.
-        let (numbers, needles): (Vec<u32>, Vec<&[u8]>) =
-            (0..).zip(needles.iter().map(Vec::as_slice)).filter(|(_, n)| !n.contains(&b'\n')).unzip();
-        let longest = needles.iter().map(|n| n.len()).max().unwrap_or(1);
-        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&needles);
-        let automaton =
-            automaton.map_err(|e| ServiceError::Query(format!("these needles can't be searched for: {e}")))?;
+        let needles: Vec<Needle> = (0..)
+            .zip(needles)
+            .filter(|(_, bytes)| !bytes.contains(&b'\n'))
+            .map(|(number, bytes)| Needle { number, finder: Finder::new(bytes), next: 0, fresh: false })
+            .collect();
+        let longest = needles.iter().map(|needle| needle.finder.needle().len()).max().unwrap_or(1);
         Ok(Self {
             file,
             max_line: u64::from(query.max_line),
             max_lines: query.max_lines as usize,
-            needles: (!needles.is_empty()).then_some(automaton),
-            numbers,
+            needles,
             overlap: longest - 1,
             line: 0,
             found: None,
@@ -118,7 +140,9 @@ impl<'a> Search<'a> {
 
     /// Looks for needles that begin before `done` in the bytes at `start` of the file.
     fn block(&mut self, held: &[u8], start: u64, done: usize) -> Result<(), ServiceError> {
-        let Some(needles) = self.needles.take() else { return Ok(()) };
+        for needle in &mut self.needles {
+            needle.fresh = false;
+        }
         let mut at = 0;
         while at < done {
             if self.found.is_some() {
@@ -132,19 +156,15 @@ impl<'a> Search<'a> {
             if self.truncated {
                 break;
             }
-            let Some(hit) = needles.find(Input::new(held).range(at..)).filter(|hit| hit.start() < done) else {
-                if let Some(feed) = memrchr(b'\n', &held[at..done]) {
-                    self.line = start + (at + feed + 1) as u64;
-                }
-                break;
-            };
-            if let Some(feed) = memrchr(b'\n', &held[at..hit.start()]) {
+            let first = self.needles.iter_mut().map(|needle| (needle.from(held, at), needle.number)).min();
+            let hit = first.filter(|(place, _)| *place < done);
+            let seen = hit.map_or(done, |(place, _)| place);
+            if let Some(feed) = memrchr(b'\n', &held[at..seen]) {
                 self.line = start + (at + feed + 1) as u64;
             }
-            at = hit.start();
-            self.found = self.numbers.get(hit.pattern().as_usize()).copied();
+            self.found = hit.map(|(_, number)| number);
+            at = seen;
         }
-        self.needles = Some(needles);
         Ok(())
     }
 
@@ -161,5 +181,28 @@ impl<'a> Search<'a> {
         self.text += text.len();
         self.lines.push(FoundLine { offset: self.line, bytes, needle, text });
         Ok(())
+    }
+}
+
+/// A byte string that is looked for. Each has its own pass: up to eight of them that is
+/// faster, by measurement, than one pass of a packed multi-string search (four needles in
+/// 100 MB of session lines: 25 ms against 45).
+struct Needle<'a> {
+    /// Its place in the query.
+    number: u32,
+    finder: Finder<'a>,
+    /// Where it is next in the block, if `fresh`; `usize::MAX`: nowhere.
+    next: usize,
+    fresh: bool,
+}
+
+impl Needle<'_> {
+    /// Where it is at `at` or behind.
+    fn from(&mut self, held: &[u8], at: usize) -> usize {
+        if !self.fresh || self.next < at {
+            self.next = self.finder.find(&held[at..]).map_or(usize::MAX, |place| at + place);
+            self.fresh = true;
+        }
+        self.next
     }
 }

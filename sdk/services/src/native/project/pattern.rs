@@ -9,12 +9,26 @@ const MAX_PARTS: usize = 32;
 /// What is asked of a value.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Members of the query that this value is the answer to, bit by bit.
-    pub(super) wanted: u32,
+    /// Members of the query that this value is the answer to.
+    pub(super) wanted: Vec<u8>,
     /// What is asked of the members of an object.
     pub(super) members: Vec<(Vec<u8>, usize)>,
     /// What is asked of each element of an array.
     pub(super) elements: Option<usize>,
+    /// Bit `n` is set when a name of `n` bytes, modulo 64, is among the members: most keys of
+    /// a line are not asked for, and this tells at once.
+    lengths: u64,
+}
+
+impl Node {
+    /// The node of a member.
+    #[inline]
+    pub(super) fn member(&self, key: &[u8]) -> Option<usize> {
+        if self.lengths >> (key.len() % 64) & 1 == 0 {
+            return None;
+        }
+        self.members.iter().find(|(name, _)| name == key).map(|(_, node)| *node)
+    }
 }
 
 /// The members of a query. Node 0 is the line.
@@ -29,9 +43,9 @@ impl Pattern {
             return Err(ServiceError::Query(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
         }
         let mut pattern = Self(vec![Node::default()]);
-        for (number, member) in members.iter().enumerate() {
+        for (number, member) in (0..).zip(members) {
             let end = pattern.add(member)?;
-            pattern.0[end].wanted |= 1 << number;
+            pattern.0[end].wanted.push(number);
         }
         Ok(pattern)
     }
@@ -62,10 +76,11 @@ impl Pattern {
     }
 
     fn member(&mut self, at: usize, name: &str) -> usize {
-        if let Some((_, known)) = self.0[at].members.iter().find(|(known, _)| known == name.as_bytes()) {
-            return *known;
+        if let Some(known) = self.0[at].member(name.as_bytes()) {
+            return known;
         }
         let next = self.grow();
+        self.0[at].lengths |= 1 << (name.len() % 64);
         self.0[at].members.push((name.as_bytes().to_vec(), next));
         next
     }

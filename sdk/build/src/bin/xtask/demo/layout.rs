@@ -70,13 +70,14 @@ impl Node {
             Self::List { items, left_out } if items.iter().all(Self::is_plain) => {
                 lines.push(format!("{indent}{label}["));
                 let words: Vec<String> = items.iter().map(Self::compact).chain(more(*left_out)).collect();
-                fill(&words, &"  ".repeat(depth + 1), width, lines);
+                fill(&words, &"  ".repeat(depth + 1), "", width, lines);
                 lines.push(format!("{indent}]{tail}"));
             }
             Self::List { items, left_out } => {
                 lines.push(format!("{indent}{label}["));
-                for item in items {
-                    item.lay_out("", depth + 1, ",", width, lines);
+                for (at, item) in items.iter().enumerate() {
+                    let tail = if at + 1 < items.len() || *left_out > 0 { "," } else { "" };
+                    item.lay_out("", depth + 1, tail, width, lines);
                 }
                 lines.extend(more(*left_out).map(|text| format!("{indent}  {text}")));
                 lines.push(format!("{indent}]{tail}"));
@@ -95,21 +96,22 @@ fn lay_out_members(members: &[(String, Node)], depth: usize, width: usize, lines
     let indent = "  ".repeat(depth);
     let room = width.saturating_sub(indent.chars().count());
     let mut together: Vec<String> = Vec::new();
-    for (name, value) in members {
+    for (at, (name, value)) in members.iter().enumerate() {
         let compact = format!("{name}: {}", value.compact());
         if value.is_plain() || compact.chars().count() < room {
             together.push(compact);
         } else {
-            fill(&together, &indent, width, lines);
+            fill(&together, &indent, ",", width, lines);
             together.clear();
-            value.lay_out(&format!("{name}: "), depth, ",", width, lines);
+            let tail = if at + 1 < members.len() { "," } else { "" };
+            value.lay_out(&format!("{name}: "), depth, tail, width, lines);
         }
     }
-    fill(&together, &indent, width, lines);
+    fill(&together, &indent, "", width, lines);
 }
 
-/// Parts with commas between, in as few lines as hold them.
-fn fill(parts: &[String], indent: &str, width: usize, lines: &mut Vec<String>) {
+/// Parts with commas between, in as few lines as hold them, and `tail` after the last.
+fn fill(parts: &[String], indent: &str, tail: &str, width: usize, lines: &mut Vec<String>) {
     let mut line = String::new();
     for part in parts {
         if !line.is_empty() && indent.chars().count() + line.chars().count() + 2 + part.chars().count() > width {
@@ -122,7 +124,7 @@ fn fill(parts: &[String], indent: &str, width: usize, lines: &mut Vec<String>) {
         line.push_str(part);
     }
     if !line.is_empty() {
-        lines.push(format!("{indent}{line}"));
+        lines.push(format!("{indent}{line}{tail}"));
     }
 }
 

@@ -39,11 +39,16 @@ pub(crate) fn run(context: &Context) -> Result<(), Failure> {
 
     heading(context, "what to try next");
     let shown = program.strip_prefix(&context.root).unwrap_or(Path::new("sepia")).display();
-    console.say(&format!("  {shown} list              your sessions, newest first"));
-    console.say(&format!("  {shown} show <id>         one of them as a transcript; the start of an id is enough"));
-    console.say(&format!("  {shown} export <id>       the same as JSON for another program"));
-    console.say(&format!("  {shown} doctor            what was looked for, and where"));
-    console.say("  cargo xtask test                      every check of this repository");
+    let next = [
+        (format!("{shown} list"), "your sessions, newest first"),
+        (format!("{shown} show <id>"), "one of them as a transcript; the start of an id is enough"),
+        (format!("{shown} export <id>"), "the same as JSON for another program"),
+        (format!("{shown} doctor"), "what was looked for, and where"),
+        ("cargo xtask test".to_owned(), "every check of this repository"),
+    ];
+    for (command, what) in next {
+        console.say(&format!("  {command:<36}{what}"));
+    }
     match odd {
         0 => Ok(()),
         1 => Err(Failure::new("one answer was not what the wire promises: see the line marked ! above")),
@@ -122,7 +127,7 @@ impl Talk<'_> {
         let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#);
         console.say("");
         console.say(&console.bold(&format!("{id}. {why}")));
-        console.say(&format!("→ {}", cut(&request, console.width.saturating_sub(2).max(request.len().min(120)))));
+        console.say(&format!("→ {request}"));
         let answer = self.client.call(&request)?;
         let mut mark = "←";
         for line in layout::lines(&answer.frame, console.width.saturating_sub(2)) {
