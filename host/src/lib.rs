@@ -10,7 +10,7 @@
 //! host_services  what a component may ask of the host
 //! ```
 //!
-//! `jsonrpc`, `home` and `limits` stand beside. What holds everywhere:
+//! `jsonrpc`, `home`, `limits` and `text` stand beside. What holds everywhere:
 //!
 //! - Nothing below `plane` knows a wire, nothing above `registry` knows how a driver was
 //!   loaded, and no file outside `drivers/` knows an agent's file format.
@@ -19,6 +19,7 @@
 //!   log line goes to stderr.
 //! - One bad driver, store, session or frame costs itself and nothing else.
 
+pub mod cli;
 pub mod embedded;
 pub mod home;
 pub mod host_services;
@@ -27,4 +28,5 @@ pub mod limits;
 pub mod loader;
 pub mod plane;
 pub mod registry;
+pub mod text;
 pub mod wire;

@@ -23,6 +23,12 @@ pub struct Limits {
     pub guest_output: usize,
     /// Size of a component file, bytes. `SEPIA_DRIVER_FILE_MB`.
     pub component_file: u64,
+    /// Time that compiling a component may take; done once for each build of a driver.
+    pub compile: Duration,
+    /// Nodes of one session; one that has more is taken for a driver that does not end.
+    pub session_nodes: u64,
+    /// Text of one session, bytes, as long as it streams; for the same reason.
+    pub session_bytes: u64,
     /// Time of one call of a subprocess driver. `SEPIA_PROCESS_TIMEOUT_MS`.
     pub process_call: Duration,
     /// Time that a program has to answer `--manifest`.
@@ -50,6 +56,9 @@ impl Default for Limits {
             table_elements: 100_000,
             guest_output: 64 << 10,
             component_file: 16 << 20,
+            compile: Duration::from_secs(60),
+            session_nodes: 20_000_000,
+            session_bytes: 16 << 30,
             process_call: Duration::from_secs(30),
             process_probe: Duration::from_secs(10),
             process_frame: 1 << 30,

@@ -1,72 +1,102 @@
-//! skeleton
-#[cfg(target_family = "wasm")]
-mod c {
-    use sepia_ir::*;
-    use sepia_sdk::component::bindings::exports::sepia::driver::{identity, session_read as sr};
-    struct D;
-    struct T;
-    struct N;
-    impl identity::Guest for D {
-        fn describe() -> Manifest {
-            Manifest {
-                id: "x".into(),
-                label: "x".into(),
-                version: "1.0.0".into(),
-                backend_type: "x".into(),
-                stores: vec![StoreRequest {
-                    name: "a".into(),
-                    env: vec![],
-                    default_path: "~/.a".into(),
-                    kind: StoreKind::Directory,
-                    access: StoreAccess::Read,
-                    follow_links_in: vec![],
-                }],
-                agent_command: vec![],
-                config_schema: "null".into(),
-            }
+//! The sepia driver for Claude Code: what it keeps on disk, as sessions.
+//!
+//! A transcript is a file of JSON lines. Rows of a list come from its two ends and from the
+//! title records between ([`summary`]); nodes come from one look through all lines that finds
+//! the tree ([`gather`]) and one reading of their content ([`transcript`]). Pages need only
+//! the tree and the lines of the page ([`history`]).
+
+mod about;
+mod assemble;
+mod chain;
+mod checkpoints;
+mod content;
+mod draft;
+mod ends;
+mod entry;
+mod gather;
+mod history;
+mod index;
+mod index_blob;
+mod json;
+mod lines;
+mod locks;
+mod metadata;
+mod native;
+mod outcome;
+mod place;
+mod projection;
+mod prompt;
+mod prompts;
+mod stats;
+mod stub;
+mod summary;
+mod time;
+mod title;
+mod transcript;
+
+use sepia_ir::{
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
+    StoreKind, StoreRequest, Summary, SummaryDetail,
+};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+
+pub use transcript::ClaudeTranscript;
+
+/// The driver.
+#[derive(Debug)]
+pub struct Claude;
+
+impl Driver for Claude {
+    fn manifest() -> Manifest {
+        Manifest {
+            id: "claude".to_owned(),
+            label: "Claude Code".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            backend_type: summary::BACKEND.to_owned(),
+            stores: vec![StoreRequest {
+                name: place::STORE.to_owned(),
+                env: vec!["SEPIA_CLAUDE_DIR".to_owned(), "CLAUDE_CONFIG_DIR".to_owned()],
+                default_path: "~/.claude".to_owned(),
+                kind: StoreKind::Directory,
+                access: StoreAccess::ReadWrite,
+                follow_links_in: vec![place::PROJECTS.to_owned()],
+            }],
+            agent_command: vec!["claude-agent-acp".to_owned()],
+            config_schema: r#"{"type":"object","properties":{"dir":{"type":"string","description":"directory of Claude Code; the default is ~/.claude"}}}"#.to_owned(),
         }
     }
-    impl sr::GuestTranscript for T {
-        fn header(&self) -> Session {
-            Session::new("a", "b")
-        }
-        fn next(&self, max: u32) -> Result<Vec<MessageNode>, DriverError> {
-            Ok((0..max).map(|i| MessageNode::new(i.into(), Role::User, 0.0)).collect())
-        }
-    }
-    impl sr::GuestNativeCopy for N {
-        fn name(&self) -> String {
-            String::new()
-        }
-        fn next(&self, _m: u32) -> Result<Vec<u8>, DriverError> {
-            Ok(vec![])
-        }
-    }
-    impl sr::Guest for D {
-        type Transcript = T;
-        type NativeCopy = N;
-        fn scan() -> Result<ScanReport, DriverError> {
-            let r = sepia_sdk::component::bindings::sepia::driver::bulk_files::walk("a", "", 1, &["x".into()])?;
-            Ok(ScanReport { entries: vec![], warnings: vec![Warning::new("a", format!("{}", r.files.len()))] })
-        }
-        fn summaries(_k: Vec<String>, _d: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
-            Ok(vec![])
-        }
-        fn summary_of(_s: SessionRef) -> Result<Session, DriverError> {
-            Err(DriverError::unknown_session("a"))
-        }
-        fn open(_s: SessionRef) -> Result<sr::Transcript, DriverError> {
-            Ok(sr::Transcript::new(T))
-        }
-        fn history(_s: SessionRef, _q: HistoryQuery) -> Result<HistoryPage, DriverError> {
-            Err(DriverError::unknown_session("a"))
-        }
-        fn native(_s: SessionRef) -> Result<sr::NativeCopy, DriverError> {
-            Err(DriverError::unknown_session("a"))
-        }
-        fn locks() -> Result<Vec<LockState>, DriverError> {
-            Ok(vec![])
-        }
-    }
-    sepia_sdk::component::bindings::export!(D with_types_in sepia_sdk::component::bindings);
 }
+
+impl SessionRead for Claude {
+    type Transcript = ClaudeTranscript;
+
+    fn scan(host: &Host) -> Result<ScanReport, DriverError> {
+        place::scan(host)
+    }
+
+    fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
+        keys.iter().map(|key| summary::summary(host, key, detail)).collect()
+    }
+
+    fn summary_of(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {
+        transcript::row(host, session)
+    }
+
+    fn open(host: &Host, session: &SessionRef) -> Result<ClaudeTranscript, DriverError> {
+        ClaudeTranscript::open(host, session)
+    }
+
+    fn history(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
+        history::page(host, session, query)
+    }
+
+    fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
+        native::copy(host, session)
+    }
+
+    fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
+        locks::locks(host)
+    }
+}
+
+sepia_sdk::export_driver!(Claude);

@@ -1,2 +1,5 @@
-//! skeleton
-fn main() {}
+//! The driver as a program.
+
+fn main() -> std::process::ExitCode {
+    std::process::ExitCode::FAILURE
+}

@@ -1,1 +1,60 @@
-//! The host side of `wit/host.wit`.
+//! The host side of `wit/host.wit`: what a component may ask of the host, one file an
+//! interface. The work itself is in `sepia-services`, shared with the drivers that are
+//! programs; here is what the sandbox adds: whose call it is, in which stores, until when.
+
+mod bulk_files;
+mod log;
+mod processes;
+mod stores;
+
+use sepia_services::{ServiceError, Store};
+use std::sync::Arc;
+use std::time::Instant;
+use wasmtime::component::{HasData, Linker};
+
+use crate::loader::component::bindings::sepia::driver as contract;
+
+/// What one instance of a driver reaches: the stores that it was granted, and the log.
+#[derive(Debug)]
+pub struct Reach {
+    driver: Arc<str>,
+    stores: Vec<Store>,
+    log_lines: u32,
+}
+
+impl Reach {
+    /// Of this driver, these stores.
+    pub fn new(driver: Arc<str>, stores: Vec<Store>) -> Self {
+        Self { driver, stores, log_lines: 0 }
+    }
+
+    /// The granted stores.
+    pub fn stores(&self) -> &[Store] {
+        &self.stores
+    }
+
+    /// Has long work stop at `deadline`; called before each call of the guest.
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.stores = std::mem::take(&mut self.stores).into_iter().map(|store| store.with_deadline(deadline)).collect();
+    }
+
+    fn store(&self, name: &str) -> Result<&Store, ServiceError> {
+        let named = self.stores.iter().find(|store| store.name() == name);
+        named.ok_or_else(|| ServiceError::NotGranted(crate::text::clean_line(name, 64)))
+    }
+}
+
+/// How the linker gets at the [`Reach`] in its store.
+struct HasReach;
+
+impl HasData for HasReach {
+    type Data<'a> = &'a mut Reach;
+}
+
+/// Links every interface that this build offers.
+pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut Reach) -> wasmtime::Result<()> {
+    contract::log::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::stores::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::processes::add_to_linker::<T, HasReach>(linker, reach)
+}

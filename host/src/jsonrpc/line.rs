@@ -2,7 +2,7 @@
 
 use super::error_object::ErrorObject;
 use super::id::Id;
-use super::single_line::serializer;
+use sepia_ir::single_line::serializer;
 use serde::Serialize;
 use std::io::{self, Write};
 

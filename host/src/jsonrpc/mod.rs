@@ -16,7 +16,6 @@ mod id;
 pub mod line;
 mod message;
 mod peer;
-mod single_line;
 mod writer;
 
 pub use calls::{CallError, Calls, PendingCall, Settled};
@@ -26,5 +25,5 @@ pub use frame::{Frame, FrameReader};
 pub use id::Id;
 pub use message::{Invalid, InvalidKind, Message, Notification, Request, Response, Version};
 pub use peer::Peer;
-pub use single_line::{SingleLine, serializer};
+pub use sepia_ir::single_line::{SingleLine, serializer};
 pub use writer::{Closed, FrameSender, Outgoing};

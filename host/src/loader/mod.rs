@@ -3,8 +3,10 @@
 //! [`Driver`] is the port: the registry and the plane see nothing else, and cannot tell a
 //! component from a program. Each loader has a folder. No agent and no wire is known here.
 
+pub mod check;
 pub mod component;
 pub mod fault;
+mod manifest;
 pub mod process;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};

@@ -108,7 +108,7 @@ impl Plane {
     pub async fn history(&self, request: &HistoryRequest) -> Result<HistoryPage, PlaneError> {
         let session = SessionRef { id: request.id.clone(), agent_id: None };
         let limit = request.limit.unwrap_or(self.config.history_limit).max(1);
-        let ask = |about: &About, reader: &dyn SessionRead| {
+        let ask = |about, reader| {
             let index = self.page_indexes.get(&about.build, &request.id);
             let query = HistoryQuery { limit, before: request.before, branch: request.branch, index };
             reader.history(session.clone(), query)

@@ -11,6 +11,7 @@ mod listing;
 mod locate;
 mod page_index;
 mod reading;
+mod resolve;
 mod row;
 
 pub use agents::{Agent, AgentStore};
@@ -19,6 +20,7 @@ pub use error::{ErrorKind, PlaneError};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
 pub use reading::OpenSession;
+pub use resolve::Resolved;
 pub use row::{SessionRow, Source, Span};
 
 use crate::home::{Home, Node};

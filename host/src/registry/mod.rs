@@ -11,7 +11,8 @@ mod places;
 
 pub use discovery::{Candidate, Sources};
 pub use grants::{AllowError, Grant, Grants};
-pub use places::StorePlace;
+pub use load::{Env, Setup};
+pub use places::{Refusal, StorePlace};
 
 use crate::loader::{About, Capability, Driver, Form, LoadError, Origin, SessionRead};
 use std::sync::Arc;

@@ -22,24 +22,28 @@ pub fn add_target() -> Result<bool, BuildError> {
     if is_in(&sysroot) {
         return Ok(false);
     }
-    let mut rustup = Command::new("rustup");
-    rustup.args(["target", "add", TARGET]).stdin(Stdio::null());
-    if let Some(toolchain) = rustup_toolchain(&sysroot) {
-        rustup.arg("--toolchain").arg(toolchain);
-    }
     let not_added = |message: String| BuildError::new(BuildErrorKind::TargetNotAdded, message);
-    let output = rustup.output().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => not_added(format!(
-            "the Rust in use has no standard library for {TARGET} and there is no rustup to add it: install Rust \
-             through https://rustup.rs and run this again"
-        )),
-        _ => not_added(format!("rustup could not be started ({error}): run `rustup target add {TARGET}` by hand")),
-    })?;
+    let no_rustup = || {
+        not_added(format!(
+            "the Rust in use has no standard library for {TARGET} and is not one that rustup can add it to: install Rust \
+             through https://rustup.rs, or that library through your system's packages, and run this again"
+        ))
+    };
+    let toolchain = rustup_toolchain(&sysroot).ok_or_else(no_rustup)?;
+    let output = Command::new("rustup")
+        .args(["target", "add", TARGET, "--toolchain"])
+        .arg(toolchain)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => no_rustup(),
+            _ => not_added(format!("rustup could not be started ({error}): run `rustup target add {TARGET}` by hand")),
+        })?;
     if output.status.success() && is_in(&sysroot) {
         return Ok(true);
     }
     Err(not_added(format!(
-        "`rustup target add {TARGET}` did not install it: see what it said below, check that the network is reachable, \
+        "`rustup target add {TARGET}` did not install it: see what it said above, check that the network is reachable, \
          and run this again"
     ))
     .with_details(&output.stderr))
@@ -67,7 +71,7 @@ fn sysroot() -> Result<PathBuf, BuildError> {
         .output()
         .map_err(|error| said(format!("{error}; check that Rust is installed and on PATH")))?;
     if !output.status.success() {
-        return Err(said("see what it said below, and check the toolchain".into()).with_details(&output.stderr));
+        return Err(said("see what it said above, and check the toolchain".into()).with_details(&output.stderr));
     }
     let path = String::from_utf8(output.stdout).map_err(|_| said("its path is no UTF-8; move the toolchain".into()))?;
     Ok(PathBuf::from(path.trim_end()))

@@ -44,7 +44,7 @@ pub fn target_dir(root: &Path) -> Result<PathBuf, BuildError> {
         .output()
         .map_err(|error| failed(format!("{error}; check that cargo is on PATH")))?;
     if !output.status.success() {
-        return Err(failed("see what it said below".into()).with_details(&output.stderr));
+        return Err(failed("see what it said above".into()).with_details(&output.stderr));
     }
     let metadata: serde_json::Value =
         serde_json::from_slice(&output.stdout).map_err(|error| failed(format!("it printed no JSON ({error})")))?;

@@ -15,6 +15,7 @@ pub struct CheckpointRef {
     #[cfg_attr(feature = "component", component(name = "ref"))]
     pub ref_: String,
     /// Epoch milliseconds.
+    #[cfg_attr(feature = "component", component(name = "created-at"))]
     pub created_at: f64,
     /// Which run of the session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -30,6 +30,7 @@ mod writing;
 pub mod chain;
 pub mod driver_wire;
 pub mod json_text;
+pub mod single_line;
 
 pub use block::{AudioBlock, Block, FileBlock, ImageBlock, TextBlock};
 pub use checkpoint::CheckpointRef;

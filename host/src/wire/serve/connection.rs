@@ -164,20 +164,19 @@ impl Client {
     /// Lets running requests finish, ends the plane, answers `shutdown`. Whether the client
     /// could still be answered.
     async fn finish(mut self, end: End) -> bool {
-        let all_done = async { while self.running.join_next().await.is_some() {} };
         match end {
             // Whoever sends and hangs up still gets the answers; each is bounded by itself.
             End::Eof => {
                 let sender = self.sender.clone();
                 tokio::select! {
-                    () = all_done => {}
+                    () = all_of(&mut self.running) => {}
                     () = sender.closed() => {}
                 }
             }
             End::Shutdown | End::Signal => {
-                if tokio::time::timeout(GRACE, all_done).await.is_err() {
+                if tokio::time::timeout(GRACE, all_of(&mut self.running)).await.is_err() {
                     self.closing.send_replace(true);
-                    while self.running.join_next().await.is_some() {}
+                    all_of(&mut self.running).await;
                 }
             }
             End::ClientGone => self.running.shutdown().await,
@@ -191,6 +190,11 @@ impl Client {
             }
         }
     }
+}
+
+/// Ready when all have ended.
+async fn all_of(running: &mut JoinSet<()>) {
+    while running.join_next().await.is_some() {}
 }
 
 enum Understood {

@@ -1,0 +1,61 @@
+//! `metadata` of a session: what the store tells and the IR has no field for.
+
+use crate::checkpoints::FileHistory;
+use crate::draft::Opaque;
+use crate::stats::Stats;
+use sepia_ir::{Json, Warning};
+use serde::Serialize;
+
+/// Warnings told one by one; of more only the number is told.
+const MOST_WARNINGS: usize = 100;
+
+/// See the module.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct About {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) git_branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) entrypoint: Option<String>,
+    /// `custom`, `generated`, `summary`, `first-prompt`, `first-command`, `last-prompt`,
+    /// `description` or `id`.
+    pub(crate) title_source: &'static str,
+    /// `file` when no record has a time, `clamped` when one lay after the file's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time_source: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
+    /// The call of the parent session that started this sub-agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_use_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spawn_depth: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stats: Option<Stats>,
+    /// Records that are not understood, by type.
+    #[serde(skip_serializing_if = "Opaque::is_empty")]
+    pub(crate) opaque: Opaque,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file_history: Option<FileHistory>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl About {
+    /// As JSON text.
+    pub(crate) fn json(mut self) -> Json {
+        if self.warnings.len() > MOST_WARNINGS {
+            let more = self.warnings.len() - MOST_WARNINGS;
+            self.warnings.truncate(MOST_WARNINGS);
+            self.warnings.push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
+        }
+        // A struct of plain members always has a JSON form.
+        serde_json::to_string(&self).unwrap_or_else(|_| sepia_ir::json_text::null())
+    }
+}

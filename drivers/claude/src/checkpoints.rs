@@ -1,0 +1,88 @@
+//! File checkpoints: what the agent noted of the files that it was about to change. The
+//! contents lie elsewhere in the store; here are references only.
+
+use crate::draft::Span;
+use crate::ends::outlined;
+use crate::json::{Raw, Str, members};
+use crate::lines::{Lines, MAX_LINE};
+use crate::time;
+use sepia_ir::{CheckpointRef, DriverError};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+members! {
+    Snapshot {
+        message_id: Str<'a> = "messageId",
+        files: Raw<'a> = "trackedFileBackups",
+        timestamp: Raw<'a> = "timestamp",
+    }
+}
+
+members! {
+    Backup {
+        name: Str<'a> = "backupFileName",
+        version: Raw<'a> = "version",
+    }
+}
+
+/// `metadata.fileHistory` of a session: enough to bring files back.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileHistory {
+    /// Folder of the contents, below `file-history` of the store.
+    session_id: String,
+    /// By the checkpoint's `ref`.
+    snapshots: BTreeMap<String, Files>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Files {
+    /// By the path relative to the working directory.
+    files: BTreeMap<String, Version>,
+}
+
+#[derive(Debug, Serialize)]
+struct Version {
+    /// File of the content; none: the file did not exist.
+    backup: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+}
+
+/// Reads the file-history records of a session. A later record of the same checkpoint adds to
+/// the earlier one.
+pub(crate) fn read(
+    lines: &mut Lines,
+    spans: &[Span],
+    session_id: &str,
+) -> Result<(Vec<CheckpointRef>, Option<FileHistory>), DriverError> {
+    let mut checkpoints: Vec<CheckpointRef> = Vec::new();
+    let mut history = FileHistory { session_id: session_id.to_owned(), ..FileHistory::default() };
+    for span in spans.iter().filter(|span| span.length <= MAX_LINE) {
+        outlined(lines.get(span.offset, span.length)?, |outline| {
+            let snapshot = outline.snapshot.and_then(|raw| serde_json::from_str::<Snapshot<'_>>(raw.get()).ok());
+            let Some(snapshot) = snapshot else { return };
+            let files = snapshot.files.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            let files: BTreeMap<String, Backup<'_>> = files.unwrap_or_default();
+            let Some(name) = snapshot.message_id.filled().or(outline.message_id.filled()) else { return };
+            if files.is_empty() {
+                return;
+            }
+            if !history.snapshots.contains_key(name) {
+                checkpoints.push(CheckpointRef {
+                    ref_: name.to_owned(),
+                    created_at: time::of(snapshot.timestamp).map_or(0.0, |seconds| (seconds * 1000.0).round()),
+                    run_count: None,
+                    kind: Some("file-history-snapshot".to_owned()),
+                });
+            }
+            let known = history.snapshots.entry(name.to_owned()).or_default();
+            for (path, backup) in files {
+                let version = backup.version.and_then(|raw| raw.get().parse().ok());
+                known.files.insert(path, Version { backup: backup.name.get().map(str::to_owned), version });
+            }
+        });
+    }
+    let history = (!history.snapshots.is_empty()).then_some(history);
+    Ok((checkpoints, history))
+}

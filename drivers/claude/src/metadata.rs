@@ -1,0 +1,116 @@
+//! `metadata` of a node, written straight as JSON text: most nodes have little of it and
+//! there are many.
+
+use sepia_ir::Json;
+use std::fmt::Write;
+
+/// A JSON object being written.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    text: String,
+}
+
+impl Members {
+    fn key(&mut self, key: &str) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        self.text.push('"');
+        self.text.push_str(key);
+        self.text.push_str("\":");
+    }
+
+    /// A string.
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        push_string(&mut self.text, value);
+    }
+
+    /// A string, if there is one that is not empty.
+    pub(crate) fn maybe(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            self.text(key, value);
+        }
+    }
+
+    pub(crate) fn flag(&mut self, key: &str, set: bool) {
+        if set {
+            self.key(key);
+            self.text.push_str("true");
+        }
+    }
+
+    pub(crate) fn number(&mut self, key: &str, value: u64) {
+        self.key(key);
+        // Writing to a string can't fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// JSON text as it stands in a record.
+    pub(crate) fn raw(&mut self, key: &str, json: &str) {
+        self.key(key);
+        self.text.push_str(&clean(json));
+    }
+
+    /// A list of JSON texts; nothing when there are none.
+    pub(crate) fn list(&mut self, key: &str, items: &[String]) {
+        if !items.is_empty() {
+            self.key(key);
+            self.text.push('[');
+            self.text.push_str(&items.join(","));
+            self.text.push(']');
+        }
+    }
+
+    /// The JSON text; `null` when nothing was written.
+    pub(crate) fn finish(mut self) -> Json {
+        if self.text.is_empty() {
+            return sepia_ir::json_text::null();
+        }
+        self.text.push('}');
+        self.text
+    }
+}
+
+/// JSON text of a string.
+pub(crate) fn string(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 2);
+    push_string(&mut out, value);
+    out
+}
+
+fn push_string(out: &mut String, value: &str) {
+    if value.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push('"');
+        out.push_str(value);
+        out.push('"');
+        return;
+    }
+    // A string always has a JSON form.
+    out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned()));
+}
+
+/// JSON text of a record without lone halves of surrogate pairs.
+pub(crate) fn clean(json: &str) -> String {
+    if !json.contains("\\u") {
+        return json.to_owned();
+    }
+    let (cleaned, replaced) = sepia_ir::json_text::replace_lone_surrogates(json.as_bytes());
+    if replaced == 0 { json.to_owned() } else { String::from_utf8_lossy(&cleaned).into_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Members;
+
+    #[test]
+    fn what_is_written_is_json() {
+        let mut members = Members::default();
+        members.text("a", "x\"\n");
+        members.maybe("b", Some(""));
+        members.flag("c", true);
+        members.raw("d", r#"["\ud83d"]"#);
+        members.list("e", &["1".to_owned(), "2".to_owned()]);
+        members.number("f", 7);
+        assert_eq!(members.finish(), r#"{"a":"x\"\n","c":true,"d":["\ufffd"],"e":[1,2],"f":7}"#);
+        assert_eq!(Members::default().finish(), "null");
+    }
+}

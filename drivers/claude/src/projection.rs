@@ -1,0 +1,206 @@
+//! What is asked of every line when a whole transcript is looked through, and the answer.
+
+use sepia_ir::Projection;
+use sepia_sdk::packed::{LineKind, Row, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Values longer than this are of no use here: ids, names, times and counts are short.
+const MAX_VALUE: u32 = 256;
+
+const MEMBERS: [&str; 22] = [
+    "type",
+    "subtype",
+    "uuid",
+    "parentUuid",
+    "logicalParentUuid",
+    "isSidechain",
+    "isMeta",
+    "isCompactSummary",
+    "message.id",
+    "message.content[].type",
+    "message.content[].tool_use_id",
+    "message.content[].id",
+    "message.content[].is_error",
+    "leafUuid",
+    "messageId",
+    "sourceToolAssistantUUID",
+    "timestamp",
+    "agentId",
+    "message.usage.output_tokens",
+    "message.model",
+    "message.usage.input_tokens",
+    "message.usage.cache_read_input_tokens",
+];
+const CACHE_WRITE: &str = "message.usage.cache_creation_input_tokens";
+
+/// The members of a transcript's tree, its counts and its times.
+pub(crate) fn query(offset: u64) -> Projection {
+    let members = MEMBERS.iter().chain(&[CACHE_WRITE]).map(|m| (*m).to_owned()).collect();
+    Projection { members, offset, max_value: MAX_VALUE }
+}
+
+/// Identity of a uuid or another id: the number that it spells, or a hash of it. 0 is none.
+pub(crate) type Id = u128;
+
+/// The identity of an id's text.
+pub(crate) fn id(text: &str) -> Id {
+    let mut number: Id = 0;
+    if text.len() == 36 {
+        let mut digits = 0;
+        for byte in text.bytes().filter(|b| *b != b'-') {
+            let Some(digit) = char::from(byte).to_digit(16) else { return hashed(text) };
+            number = number << 4 | Id::from(digit);
+            digits += 1;
+        }
+        if digits == 32 && number != 0 && !text.bytes().any(|b| b.is_ascii_uppercase()) {
+            return number;
+        }
+    }
+    hashed(text)
+}
+
+fn hashed(text: &str) -> Id {
+    let half = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        seed.hash(&mut hasher);
+        text.hash(&mut hasher);
+        Id::from(hasher.finish())
+    };
+    (half(1) << 64 | half(2)).max(1)
+}
+
+/// What a line says of its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ParentMember {
+    /// There is no such member.
+    #[default]
+    Missing,
+    /// `null`: a root.
+    Null,
+    Is(Id),
+}
+
+/// One content block, as far as the tree needs it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BlockLine<'r> {
+    element: u32,
+    pub(crate) kind: &'r str,
+    pub(crate) tool_use_id: Id,
+    pub(crate) id: Id,
+    pub(crate) is_error: bool,
+}
+
+/// One line of the projection.
+#[derive(Debug, Default)]
+pub(crate) struct Line<'r> {
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    pub(crate) kind: &'r str,
+    pub(crate) subtype: &'r str,
+    pub(crate) uuid: Option<&'r str>,
+    pub(crate) parent: ParentMember,
+    pub(crate) logical_parent: Id,
+    pub(crate) sidechain: bool,
+    pub(crate) meta: bool,
+    pub(crate) compact_summary: bool,
+    pub(crate) message_id: Id,
+    pub(crate) leaf: Id,
+    /// `messageId` of a file-history record.
+    pub(crate) alias: Id,
+    pub(crate) source: Id,
+    pub(crate) time: Option<f64>,
+    pub(crate) agent_id: Option<&'r str>,
+    pub(crate) model: Option<&'r str>,
+    /// Tokens: input, output, read from and written to the cache.
+    pub(crate) usage: [u64; 4],
+    pub(crate) blocks: Vec<BlockLine<'r>>,
+}
+
+impl<'r> Line<'r> {
+    /// Reads a row into this line, reusing its memory. False when the row is no object.
+    pub(crate) fn read(&mut self, row: &Row<'r>) -> bool {
+        let blocks = std::mem::take(&mut self.blocks);
+        *self = Self { offset: row.offset, length: row.length, blocks, ..Self::default() };
+        self.blocks.clear();
+        if !matches!(row.kind, LineKind::Object | LineKind::Unterminated) {
+            return false;
+        }
+        let mut any = false;
+        for value in row.values() {
+            any = true;
+            self.take(value);
+        }
+        any || row.kind == LineKind::Object
+    }
+
+    fn take(&mut self, value: Value<'r>) {
+        let id_of = |value: Value<'r>| value.plain().map_or(0, id);
+        match value.member {
+            0 => self.kind = value.plain().unwrap_or_default(),
+            1 => self.subtype = value.plain().unwrap_or_default(),
+            2 => self.uuid = value.plain(),
+            3 => {
+                self.parent = match value.plain() {
+                    Some(text) => ParentMember::Is(id(text)),
+                    None => ParentMember::Null,
+                }
+            }
+            4 => self.logical_parent = id_of(value),
+            5 => self.sidechain = value.is_true(),
+            6 => self.meta = value.is_true(),
+            7 => self.compact_summary = value.is_true(),
+            8 => self.message_id = id_of(value),
+            9 => self.block(value).kind = value.plain().unwrap_or_default(),
+            10 => self.block(value).tool_use_id = id_of(value),
+            11 => self.block(value).id = id_of(value),
+            12 => self.block(value).is_error = value.is_true(),
+            13 => self.leaf = id_of(value),
+            14 => self.alias = id_of(value),
+            15 => self.source = id_of(value),
+            16 => self.time = value.json.and_then(|j| std::str::from_utf8(j).ok()).and_then(crate::time::seconds),
+            17 => self.agent_id = value.plain(),
+            18 => self.usage[1] = number(value),
+            19 => self.model = value.plain(),
+            20 => self.usage[0] = number(value),
+            21 => self.usage[2] = number(value),
+            _ => self.usage[3] = number(value),
+        }
+    }
+
+    fn block(&mut self, value: Value<'r>) -> &mut BlockLine<'r> {
+        let at = match self.blocks.iter().rposition(|b| b.element == value.element) {
+            Some(at) => at,
+            None => {
+                self.blocks.push(BlockLine { element: value.element, ..BlockLine::default() });
+                self.blocks.len() - 1
+            }
+        };
+        &mut self.blocks[at]
+    }
+
+    /// Whether it is a message of the conversation.
+    pub(crate) fn conversational(&self) -> bool {
+        matches!(self.kind, "user" | "assistant")
+    }
+
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = &BlockLine<'r>> {
+        self.blocks.iter().filter(|b| b.kind == "tool_result")
+    }
+
+    /// A user record that is more than tool results.
+    pub(crate) fn speaks(&self) -> bool {
+        self.blocks.is_empty() || self.blocks.iter().any(|b| b.kind != "tool_result")
+    }
+}
+
+/// A count; whatever is none reads as 0, and no count is taken for more than 2^48, so that sums stay
+/// exact and can't overflow.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+pub(crate) fn count(number: f64) -> u64 {
+    number.clamp(0.0, (1u64 << 48) as f64) as u64
+}
+
+fn number(value: Value<'_>) -> u64 {
+    let text = value.json.and_then(|json| std::str::from_utf8(json).ok());
+    text.and_then(|text| text.parse().ok()).map_or(0, count)
+}

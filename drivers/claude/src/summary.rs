@@ -1,0 +1,352 @@
+//! List rows: the sessions of one transcript file.
+
+use crate::about::About;
+use crate::assemble::Envelope;
+use crate::checkpoints;
+use crate::draft::Draft;
+use crate::ends::{self, Ends, FIRST, Scope};
+use crate::gather::{Gathered, gather, read_title};
+use crate::json::{Number, Str, members};
+use crate::lines::{Lines, MAX_LINE};
+use crate::place::{STORE, Transcript};
+use crate::prompt::one_line;
+use crate::prompts;
+use crate::stats::Stats;
+use crate::time;
+use crate::title::{self, Titles};
+use sepia_ir::{
+    DriverError, ErrorCode, FileEntry, Session, Summary, SummaryDetail, SurveyQuery, SurveyReport, Warning,
+};
+use sepia_sdk::Host;
+
+/// `backendType` of the sessions.
+pub(crate) const BACKEND: &str = "claude";
+/// Needles of title records come first, then those of sub-agents kept in the same file.
+const TITLE_NEEDLES: usize = 4;
+const NEEDLES: [&str; 6] =
+    ["\"customTitle\"", "\"aiTitle\"", "\"type\":\"summary\"", "\"type\": \"summary\"", "\"isSidechain\":true", "\"isSidechain\": true"];
+/// Bytes of a found line that are taken at once.
+const LONGEST_TITLE_LINE: u32 = 4 << 10;
+/// Lines of titles and of sub-agents, before the whole file is looked through instead.
+const MOST_FOUND: u32 = 256;
+
+/// The rows of one key.
+pub(crate) fn summary(host: &Host, key: &str, detail: SummaryDetail) -> Result<Summary, DriverError> {
+    let mut summary = Summary { key: key.to_owned(), sessions: Vec::new(), warnings: Vec::new() };
+    let Some(transcript) = Transcript::of(key) else { return Ok(summary) };
+    match rows(host, key, &transcript, detail) {
+        Ok(sessions) => summary.sessions = sessions.into_iter().map(|row| row.session).collect(),
+        Err(error) if error.code == ErrorCode::NotFound => {}
+        Err(error) => {
+            let message = format!("the sessions of `{key}` are not listed: {error}");
+            summary.warnings.push(Warning::new("unreadable-transcript", message).in_file(key));
+        }
+    }
+    Ok(summary)
+}
+
+/// A session, and where it is in what was gathered of its file.
+pub(crate) struct Row {
+    pub(crate) session: Session,
+    /// Which draft; the first when the file was not looked through.
+    pub(crate) draft: usize,
+    pub(crate) envelope: Envelope,
+}
+
+fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDetail) -> Result<Vec<Row>, DriverError> {
+    let scope = transcript.scope();
+    let report = host.survey(STORE, path, &query(scope))?;
+    let first = Found::of(&report);
+    let file = report.file;
+    let ends = ends::look(host, &file, report.head, report.tail, scope)?;
+    let source = Source { host, transcript, file: &file };
+    let whole = detail == SummaryDetail::Stats || first.sidechains || report.truncated || !ends.conversational;
+    if !whole {
+        let titles = first.titles(host, path)?;
+        let envelope = envelope(&ends);
+        let session = source.session(ends, &titles, Extra::default())?;
+        return Ok(vec![Row { session, draft: 0, envelope }]);
+    }
+    let gathered = gather(host, path, scope)?;
+    source.sessions(ends, &gathered, detail == SummaryDetail::Stats, false)
+}
+
+/// The sessions of a file that was looked through, prompts and checkpoints included.
+pub(crate) fn in_full(host: &Host, file: &FileEntry, gathered: &Gathered) -> Result<Vec<Row>, DriverError> {
+    let Some(transcript) = Transcript::of(&file.path) else { return Ok(Vec::new()) };
+    let ends = read_ends(host, file, transcript.scope())?;
+    Source { host, transcript: &transcript, file }.sessions(ends, gathered, true, true)
+}
+
+/// What most records of a file say alike.
+pub(crate) fn envelope_of(host: &Host, file: &FileEntry, scope: Scope) -> Result<Envelope, DriverError> {
+    Ok(envelope(&read_ends(host, file, scope)?))
+}
+
+fn read_ends(host: &Host, file: &FileEntry, scope: Scope) -> Result<Ends, DriverError> {
+    let head = host.read(STORE, &file.path, 0, FIRST)?;
+    let tail = host.read(STORE, &file.path, file.bytes.saturating_sub(FIRST.into()), FIRST)?;
+    ends::look(host, file, head, tail, scope)
+}
+
+fn envelope(ends: &Ends) -> Envelope {
+    Envelope {
+        cwd: ends.cwd.clone().unwrap_or_default(),
+        version: ends.version.clone().unwrap_or_default(),
+        git_branch: ends.git_branch.clone().unwrap_or_default(),
+        entrypoint: ends.entrypoint.clone().unwrap_or_default(),
+    }
+}
+
+fn query(scope: Scope) -> SurveyQuery {
+    let needles = if scope == Scope::Main { &NEEDLES[..] } else { &NEEDLES[..TITLE_NEEDLES] };
+    SurveyQuery {
+        needles: needles.iter().map(|needle| needle.as_bytes().to_vec()).collect(),
+        head: FIRST,
+        tail: FIRST,
+        max_line: LONGEST_TITLE_LINE,
+        max_lines: MOST_FOUND,
+    }
+}
+
+/// What the needles found.
+struct Found {
+    titles: Titles,
+    /// Title lines that were cut: offset and length.
+    cut: Vec<(u64, u64)>,
+    sidechains: bool,
+}
+
+impl Found {
+    fn of(report: &SurveyReport) -> Self {
+        let mut found = Self { titles: Titles::default(), cut: Vec::new(), sidechains: false };
+        for line in &report.lines {
+            if line.needle as usize >= TITLE_NEEDLES {
+                found.sidechains = true;
+            } else if line.bytes > line.text.len() as u64 {
+                found.cut.push((line.offset, line.bytes));
+            } else {
+                read_title(&line.text, &mut found.titles);
+            }
+        }
+        found
+    }
+
+    fn titles(self, host: &Host, path: &str) -> Result<Titles, DriverError> {
+        let mut titles = self.titles;
+        let mut lines = Lines::sparse(host.clone(), path.to_owned());
+        for (offset, bytes) in self.cut {
+            // Long lines that hold a needle are messages about it, almost always.
+            if let Some(length) = u32::try_from(bytes).ok().filter(|length| *length <= MAX_LINE) {
+                read_title(lines.get(offset, length)?, &mut titles);
+            }
+        }
+        Ok(titles)
+    }
+}
+
+members! {
+    /// What the agent notes beside a sub-agent's transcript.
+    AgentNote {
+        agent_type: Str<'a> = "agentType",
+        description: Str<'a> = "description",
+        tool_use_id: Str<'a> = "toolUseId",
+        spawn_depth: Number = "spawnDepth",
+    }
+}
+
+members! {
+    TitleFile {
+        custom_title: Str<'a> = "customTitle",
+    }
+}
+
+struct Source<'a> {
+    host: &'a Host,
+    transcript: &'a Transcript<'a>,
+    file: &'a FileEntry,
+}
+
+/// What only a look through the whole file tells.
+#[derive(Default)]
+struct Extra {
+    about: About,
+    stats: Option<Stats>,
+    tip: u32,
+}
+
+impl Source<'_> {
+    fn sessions(&self, ends: Ends, gathered: &Gathered, stats: bool, full: bool) -> Result<Vec<Row>, DriverError> {
+        let mut lines = Lines::sparse(self.host.clone(), self.file.path.clone());
+        let titles = gathered.titles(&mut lines)?;
+        let cwd = ends.cwd.clone();
+        let envelope = envelope(&ends);
+        let mut main_ends = Some(ends);
+        let mut rows = Vec::new();
+        for (at, draft) in gathered.drafts.iter().enumerate() {
+            if !draft.conversational {
+                continue;
+            }
+            let mut extra = Extra { tip: draft.index.tip, ..Extra::default() };
+            let prompts = if stats { prompts::read(&mut lines, &draft.prompts)? } else { prompts::Prompts::default() };
+            if stats {
+                extra.stats = Some(draft.stats.clone().with_prompts(prompts.typed));
+            }
+            let mut checkpoints = Vec::new();
+            if at == 0 {
+                extra.about.opaque = gathered.opaque.clone();
+                extra.about.warnings.clone_from(&gathered.warnings);
+                if full {
+                    (checkpoints, extra.about.file_history) =
+                        checkpoints::read(&mut lines, &gathered.snapshots, self.transcript.stem)?;
+                }
+            }
+            let mut session = match (&draft.root, main_ends.take_if(|_| draft.root.is_none())) {
+                (None, Some(ends)) => self.session(draft_into(ends, draft), &titles, extra)?,
+                (None, None) => continue,
+                (Some(root), _) => self.inline(root, draft, cwd.clone(), &mut lines, extra)?,
+            };
+            session.checkpoints = checkpoints;
+            if full {
+                session.prompt_history = prompts.history;
+            }
+            rows.push(Row { session, draft: at, envelope: envelope.clone() });
+        }
+        Ok(rows)
+    }
+
+    /// The session that the file is named after.
+    fn session(&self, ends: Ends, titles: &Titles, extra: Extra) -> Result<Session, DriverError> {
+        let stem = self.transcript.stem;
+        let mut session = Session::new(stem, BACKEND);
+        let mut about = extra.about;
+        let mut titles = titles.clone();
+        if self.transcript.is_agent() {
+            session.parent_session_id = self.transcript.parent.map(str::to_owned).or_else(|| ends.session_id.clone());
+            session.agent_id =
+                ends.agent_id.clone().or_else(|| Some(stem.strip_prefix("agent-").unwrap_or(stem).to_owned()));
+            self.note(&mut about)?;
+        } else if let Some(title) = self.title_file()? {
+            titles.custom = Some(title);
+        }
+        match about.description.as_deref().map(one_line) {
+            Some(title) if !title.is_empty() => {
+                session.title = title;
+                about.title_source = "description";
+            }
+            _ => (session.title, about.title_source) = title::choose(&titles, &ends, stem),
+        }
+        self.fill(session, ends, about, extra.stats, extra.tip)
+    }
+
+    /// A sub-agent whose lines are in the file of its session.
+    fn inline(
+        &self,
+        root: &str,
+        draft: &Draft,
+        cwd: Option<String>,
+        lines: &mut Lines,
+        extra: Extra,
+    ) -> Result<Session, DriverError> {
+        let mut session = Session::new(format!("agent-{root}"), BACKEND);
+        session.parent_session_id = Some(self.transcript.stem.to_owned());
+        session.agent_id = Some(draft.agent_id.clone().unwrap_or_else(|| root.to_owned()));
+        let mut ends = Ends { cwd, ..draft_into(Ends::default(), draft) };
+        if let Some(first) = prompts::read(lines, draft.prompts.get(..1).unwrap_or_default())?.history.into_iter().next() {
+            ends.first_prompt = Some(first.content);
+        }
+        let mut about = extra.about;
+        (session.title, about.title_source) = title::choose(&Titles::default(), &ends, &session.id);
+        self.fill(session, ends, about, extra.stats, extra.tip)
+    }
+
+    fn fill(
+        &self,
+        mut session: Session,
+        ends: Ends,
+        mut about: About,
+        stats: Option<Stats>,
+        tip: u32,
+    ) -> Result<Session, DriverError> {
+        let file_time = time::of_file(self.file.modified_ns);
+        let (last, last_clamped) = time::not_after(ends.last_activity.or(ends.created).unwrap_or(file_time), file_time);
+        let (created, created_clamped) = time::not_after(ends.created.unwrap_or(last), file_time);
+        if ends.last_activity.is_none() {
+            about.time_source = Some("file");
+        } else if last_clamped || created_clamped {
+            about.time_source = Some("clamped");
+        }
+        session.created_at = created.min(last);
+        session.last_activity_at = last;
+        session.working_directory = ends.cwd.unwrap_or_default();
+        session.model = ends.model.unwrap_or_default();
+        session.main_chain_id = tip.into();
+        if let Some(mode) = ends.permission_mode {
+            session.agent_mode = kebab(&mode);
+        }
+        about.git_branch = ends.git_branch;
+        about.version = ends.version;
+        about.entrypoint = ends.entrypoint;
+        about.last_prompt = ends.last_prompt;
+        about.stats = stats;
+        if about.warnings.is_empty() {
+            about.warnings = ends.warnings;
+        }
+        session.metadata = about.json();
+        Ok(session)
+    }
+
+    fn note(&self, about: &mut About) -> Result<(), DriverError> {
+        let Some(bytes) = self.beside(self.transcript.meta_path())? else { return Ok(()) };
+        let Ok(note) = serde_json::from_slice::<AgentNote<'_>>(&bytes) else {
+            let message = format!("what is noted beside `{}` is no JSON and was passed over", self.file.path);
+            about.warnings.push(Warning::new("broken-note", message).in_file(&self.file.path));
+            return Ok(());
+        };
+        about.agent_type = note.agent_type.filled().map(str::to_owned);
+        about.description = note.description.filled().map(str::to_owned);
+        about.tool_use_id = note.tool_use_id.filled().map(str::to_owned);
+        about.spawn_depth = note.spawn_depth.0.map(crate::projection::count);
+        Ok(())
+    }
+
+    fn title_file(&self) -> Result<Option<String>, DriverError> {
+        let Some(bytes) = self.beside(self.transcript.title_path())? else { return Ok(None) };
+        let title = serde_json::from_slice::<TitleFile<'_>>(&bytes).ok();
+        Ok(title.and_then(|title| title.custom_title.filled().map(str::to_owned)))
+    }
+
+    /// A small file beside the transcript, if it is there.
+    fn beside(&self, path: Option<String>) -> Result<Option<Vec<u8>>, DriverError> {
+        let Some(path) = path else { return Ok(None) };
+        match self.host.read(STORE, &path, 0, 64 << 10) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What a look through the file tells better than its ends.
+fn draft_into(mut ends: Ends, draft: &Draft) -> Ends {
+    ends.created = draft.created.or(ends.created);
+    ends.last_activity = draft.last_activity.or(ends.last_activity);
+    ends.model = draft.model.clone().or(ends.model);
+    ends
+}
+
+/// `acceptEdits` as `accept-edits`.
+fn kebab(mode: &str) -> String {
+    let mut out = String::with_capacity(mode.len() + 2);
+    for c in mode.chars() {
+        if c.is_ascii_uppercase() {
+            if !out.is_empty() {
+                out.push('-');
+            }
+            out.push(c.to_ascii_lowercase());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

@@ -1,0 +1,128 @@
+//! The arguments, and the help that describes them.
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// One local session plane over all coding agents: find, read and carry their sessions.
+#[derive(Debug, Parser)]
+#[command(name = "sepia", version = version(), propagate_version = false, max_term_width = 100)]
+#[command(after_help = "Environment: SEPIA_HOME (sepia's own files), SEPIA_DRIVER_DIR (more drivers), SEPIA_LOG (what to log,\n\
+    e.g. debug). `sepia doctor` shows which stores were looked for where, and which variables move them.")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List sessions, the newest first
+    List(ListArgs),
+    /// Show a session as a readable transcript
+    Show(ShowArgs),
+    /// Write a session out as JSON, or as its agent keeps it
+    Export(ExportArgs),
+    /// Speak JSON-RPC on stdin and stdout, for editors and orchestrators
+    Serve,
+    /// List, check and allow drivers
+    #[command(subcommand)]
+    Driver(DriverCommand),
+    /// Say what was looked for where, what is missing, and what to do
+    Doctor,
+    /// Print JSON Schema of everything that `sepia serve` takes and answers
+    Schema,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// Only sessions of this agent
+    #[arg(long)]
+    pub(super) agent: Option<String>,
+    /// Only sessions of this directory (`.` for the present one)
+    #[arg(long, value_name = "DIR")]
+    pub(super) cwd: Option<PathBuf>,
+    /// Only sessions active since then: `2d`, `3h`, `2026-01-31`, or ISO 8601
+    #[arg(long, value_name = "TIME", value_parser = super::time::since)]
+    pub(super) since: Option<f64>,
+    /// Only the newest N
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Also sessions that another session spawned
+    #[arg(long)]
+    pub(super) subagents: bool,
+    /// Count messages, tools and tokens
+    #[arg(long)]
+    pub(super) stats: bool,
+    /// Find out which sessions a running agent holds
+    #[arg(long)]
+    pub(super) locks: bool,
+    /// Print JSON: the rows that `sessions.list` answers
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SessionArgs {
+    /// The session: its id, or the beginning of it
+    pub(super) id: String,
+    /// Its agent, where two have the id
+    #[arg(long)]
+    pub(super) agent: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    pub(super) session: SessionArgs,
+    /// Only the newest N messages
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<u32>,
+    /// Every branch in the order of the store, not only the live one
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Whole tool arguments and results, and reasoning
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Print JSON: the page that `sessions.history` answers
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Do not page on a terminal
+    #[arg(long)]
+    pub(super) no_pager: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    #[command(flatten)]
+    pub(super) session: SessionArgs,
+    /// Write to this file, readable by you alone, instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// The agent's own bytes, verbatim, instead of JSON
+    #[arg(long)]
+    pub(super) native: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DriverCommand {
+    /// List all drivers that were found, and what became of each
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allow a third-party driver the stores that it asks for
+    Allow {
+        /// Its id in the list
+        id: String,
+    },
+    /// Take that back
+    Revoke {
+        /// Its id in the list
+        id: String,
+    },
+}
+
+/// The program's version, and that of the sandbox that drivers run in.
+fn version() -> &'static str {
+    concat!(env!("CARGO_PKG_VERSION"), " (wasmtime 48)")
+}

@@ -1,0 +1,115 @@
+//! `sepia doctor`: what was looked for where, what is missing, and what to do.
+
+use super::driver::{form, origin, state};
+use super::exit::Failure;
+use super::{output, setup};
+use crate::plane::{Plane, PlaneConfig};
+use crate::registry::{Found, Registry, Setup, State};
+use crate::text::clean_line;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) async fn run() -> Result<(), Failure> {
+    let home = setup::home()?;
+    let sources = setup::sources(&home);
+    let registry = Registry::load(&sources).await;
+    let plane = Plane::new(Arc::new(registry), home, PlaneConfig::from_env(&setup::env_text), sources.limits.clone());
+    let mut out = output::stdout();
+    let mut advice = Vec::new();
+    write_places(&mut out, &sources, &mut advice).map_err(|e| Failure::output(&e))?;
+    write_drivers(&mut out, plane.registry(), &mut advice).map_err(|e| Failure::output(&e))?;
+    write_stores(&mut out, &plane, &mut advice).await?;
+    write_advice(&mut out, &advice).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+}
+
+fn write_places(out: &mut impl Write, sources: &Setup, advice: &mut Vec<String>) -> io::Result<()> {
+    writeln!(out, "sepia {}", env!("CARGO_PKG_VERSION"))?;
+    let own = sources.home.root();
+    writeln!(out, "  own files  {}{}", own.display(), if own.exists() { "" } else { " (made when needed)" })?;
+    if own.exists() && !is_writable(own) {
+        advice.push(format!("{} can't be written to: give yourself access, or set SEPIA_HOME to another folder.", own.display()));
+    }
+    for folder in &sources.sources.folders {
+        writeln!(out, "  drivers    {}{}", folder.display(), if folder.exists() { "" } else { " (not there)" })?;
+    }
+    writeln!(out, "  drivers    built in\n  drivers    sepia-driver-* on PATH, {} folders", sources.sources.path.len())
+}
+
+fn is_writable(folder: &Path) -> bool {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+fn write_drivers(out: &mut impl Write, registry: &Registry, advice: &mut Vec<String>) -> io::Result<()> {
+    writeln!(out, "\ndrivers")?;
+    for found in registry.found() {
+        let name = found.about.as_ref().map_or("?", |about| &about.manifest.id);
+        writeln!(out, "  {:<12} {:<10} {:<9} {}", clean_line(name, 32), state(&found.state), form(found.form), origin(&found.origin))?;
+        if let State::Unusable(error) = &found.state {
+            writeln!(out, "  {:<12} {}", "", clean_line(&error.message, 1000))?;
+            advice.push(format!("Driver {}: {}.", origin(&found.origin), clean_line(&error.message, 1000)));
+        }
+    }
+    Ok(())
+}
+
+async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<String>) -> Result<(), Failure> {
+    let sink = |e: io::Error| Failure::output(&e);
+    writeln!(out, "\nstores").map_err(sink)?;
+    let in_use = |found: &&Found| matches!(found.state, State::InUse);
+    for found in plane.registry().found().iter().filter(in_use) {
+        let Some(about) = &found.about else { continue };
+        let id = &about.manifest.id;
+        for store in &found.stores {
+            let (place, moved) = match &store.place {
+                Ok(place) => (place.path.display().to_string(), place.moved_by.as_ref()),
+                Err(error) => (error.to_string(), None),
+            };
+            let there = if store.exists { "" } else { " (not there)" };
+            let moved = moved.map(|name| format!(" (moved by {name})")).unwrap_or_default();
+            writeln!(out, "  {id:<12} {}{there}{moved}", clean_line(&place, 4096)).map_err(sink)?;
+            if !store.exists {
+                let variables = store.request.env.join(" or ");
+                advice.push(format!("{}: nothing at {}. If its sessions are elsewhere, set {variables}.", about.manifest.label, clean_line(&place, 4096)));
+            }
+        }
+        let Some(reader) = plane.registry().driver(id).and_then(|driver| driver.session_read()) else { continue };
+        match reader.scan().await {
+            Ok(report) => {
+                let bytes: u64 = report.entries.iter().map(|entry| entry.bytes).sum();
+                writeln!(out, "  {:<12} {} transcripts, {} MB", "", report.entries.len(), bytes.div_ceil(1_000_000)).map_err(sink)?;
+                for warning in report.warnings {
+                    writeln!(out, "  {:<12} ! {}", "", clean_line(&warning.message, 400)).map_err(sink)?;
+                }
+            }
+            Err(fault) => {
+                let said = clean_line(&fault.to_string(), 1000);
+                writeln!(out, "  {:<12} ! {said}", "").map_err(sink)?;
+                advice.push(format!("The store of {} could not be read: {said}.", about.manifest.label));
+            }
+        }
+        if let Some(program) = about.manifest.agent_command.first() {
+            let there = which(program);
+            let found = if there { "found" } else { "not found" };
+            writeln!(out, "  {:<12} agent program {}: {found}", "", clean_line(program, 200)).map_err(sink)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a program is on `PATH`.
+fn which(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| {
+        let place = folder.join(program);
+        place.is_file() && rustix::fs::access(&place, rustix::fs::Access::EXEC_OK).is_ok()
+    })
+}
+
+fn write_advice(out: &mut impl Write, advice: &[String]) -> io::Result<()> {
+    if advice.is_empty() {
+        return writeln!(out, "\nNothing is missing.");
+    }
+    writeln!(out, "\nwhat to do")?;
+    advice.iter().try_for_each(|line| writeln!(out, "  - {line}"))
+}

@@ -1,0 +1,100 @@
+//! `sepia export`
+
+use super::args::ExportArgs;
+use super::exit::Failure;
+use super::{output, setup};
+use crate::loader::NativeCopy;
+use crate::plane::{OpenSession, PlaneError};
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+const BUFFER: usize = 256 << 10;
+
+pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
+    let plane = setup::plane().await?;
+    let session = plane.resolve(&args.session.id, args.session.agent.as_deref()).await?;
+    let source = if args.native {
+        Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
+    } else {
+        Source::Ir(plane.open(&session.id, session.agent.as_deref()).await?)
+    };
+    let written = tokio::task::spawn_blocking(move || match args.output {
+        None => {
+            let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+            source.write(&mut out)?;
+            out.flush().map_err(|e| Failure::output(&e))
+        }
+        Some(path) => to_file(source, &path),
+    });
+    written.await.map_err(|e| Failure::said(format!("the export ended unexpectedly: {e}")))?
+}
+
+/// What is written.
+enum Source {
+    Ir(OpenSession),
+    Native(NativeCopy),
+}
+
+impl Source {
+    fn write(self, out: &mut impl Write) -> Result<(), Failure> {
+        match self {
+            Self::Ir(session) => {
+                let sink = |e: io::Error| Failure::output(&e);
+                out.write_all(b"{\"session\":").map_err(sink)?;
+                let mut broken = None;
+                let written = session.serialize_blocking(|streamed| {
+                    let mut out = Noting { out: &mut *out, broken: &mut broken };
+                    streamed.serialize(&mut crate::jsonrpc::serializer(&mut out))
+                });
+                if let Some(e) = broken {
+                    return Err(Failure::output(&e));
+                }
+                written?;
+                out.write_all(b"}\n").map_err(sink)
+            }
+            Self::Native(mut copy) => {
+                while let Some(chunk) = copy.chunks.blocking_recv() {
+                    out.write_all(&chunk.map_err(PlaneError::from)?).map_err(|e| Failure::output(&e))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Keeps why the sink failed, which the serialiser would turn into text.
+struct Noting<'a, W> {
+    out: W,
+    broken: &'a mut Option<io::Error>,
+}
+
+impl<W: Write> Write for Noting<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes).inspect_err(|e| *self.broken = Some(e.kind().into()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes beside, with mode 0600, and renames when it is whole: no half export is left behind.
+fn to_file(source: Source, path: &Path) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::said(format!("{} can't be written: {e}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    source.write(&mut out).map_err(|failure| match failure {
+        Failure::Said(message) => Failure::Said(format!("{message} ({} was not changed)", path.display())),
+        Failure::OutputClosed => failed(io::ErrorKind::BrokenPipe.into()),
+        plane @ Failure::Plane(_) => plane,
+    })?;
+    let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error))?;
+    if output::is_terminal() {
+        let _gone = writeln!(io::stderr(), "wrote {}", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! `sepia list`
+
+use super::args::ListArgs;
+use super::exit::Failure;
+use super::output;
+use super::table::{self, Column};
+use super::{setup, time};
+use crate::plane::{ListRequest, SessionRow, Source};
+use crate::text::clean_line;
+use jiff::Timestamp;
+use std::io::Write;
+
+/// Characters of an id that are shown at least, where that tells the sessions apart.
+const LEAST_ID: usize = 8;
+
+pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
+    let plane = setup::plane().await?;
+    let cwd = args.cwd.as_ref().map(|dir| {
+        let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+        dir.to_string_lossy().into_owned()
+    });
+    let request = ListRequest {
+        agent: args.agent.clone(),
+        cwd,
+        since: args.since,
+        limit: args.limit,
+        top_level: !args.subagents,
+        with_locks: args.locks,
+        with_stats: args.stats,
+    };
+    let listing = plane.list(&request).await?;
+    if args.json {
+        return output::json(&listing.rows);
+    }
+    let (sessions, warnings): (Vec<_>, Vec<_>) = listing.rows.iter().partition(|row| row.source != Source::Warning);
+    for warning in warnings {
+        tracing::warn!("{}: {}", warning.agent, clean_line(&warning.title, 300));
+    }
+    if sessions.is_empty() {
+        tell_that_there_are_none(&plane, &args);
+        return Ok(());
+    }
+    let mut out = output::stdout();
+    print(&mut out, &sessions, &args).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+}
+
+fn print(out: &mut impl Write, sessions: &[&SessionRow], args: &ListArgs) -> std::io::Result<()> {
+    let now = Timestamp::now();
+    let whole = !output::is_terminal();
+    let id_length = if whole { usize::MAX } else { telling_length(sessions) };
+    let mut columns = vec![
+        Column::fixed("ID"),
+        Column::fixed("AGENT"),
+        Column::fixed("ACTIVE"),
+        Column::shrinking("TITLE", 16),
+        Column::shrinking("DIRECTORY", 12),
+    ];
+    if args.stats {
+        columns.extend(["MESSAGES", "TOOLS", "TOKENS"].map(Column::fixed));
+    }
+    let row = |session: &&SessionRow| {
+        let id = clean_line(&session.id, 512);
+        let mut title = clean_line(&session.title, 400);
+        if session.parent_session_id.is_some() {
+            title.insert_str(0, "↳ ");
+        }
+        if session.locked {
+            title.insert_str(0, "● ");
+        }
+        let active = if whole { session.updated_at.clone() } else { time::ago(session.activity, now) };
+        let mut cells = vec![id.chars().take(id_length).collect(), session.agent.clone(), active, title, directory(&session.cwd, whole)];
+        if args.stats {
+            cells.extend(counts(session));
+        }
+        cells
+    };
+    let rows: Vec<Vec<String>> = sessions.iter().map(row).collect();
+    table::print(out, &columns, &rows)
+}
+
+/// As many characters of the ids as tell all of them apart.
+fn telling_length(sessions: &[&SessionRow]) -> usize {
+    let mut ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let in_common = |pair: &[&str]| pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();
+    ids.windows(2).map(in_common).max().map_or(LEAST_ID, |common| (common + 1).max(LEAST_ID))
+}
+
+/// A directory with the home directory as `~`.
+fn directory(cwd: &str, whole: bool) -> String {
+    let clean = clean_line(cwd, 4096);
+    let home = std::env::var("HOME").unwrap_or_default();
+    match clean.strip_prefix(&home) {
+        Some(rest) if !whole && !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => format!("~{rest}"),
+        _ => clean,
+    }
+}
+
+/// Messages, tool calls, tokens.
+fn counts(session: &SessionRow) -> [String; 3] {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Stats {
+        messages: u64,
+        tool_calls: u64,
+        usage: sepia_ir::TokenUsage,
+    }
+    let Some(stats) = session.stats.as_deref().and_then(|text| serde_json::from_str::<Stats>(text).ok()) else {
+        return ["-", "-", "-"].map(str::to_owned);
+    };
+    let usage = stats.usage;
+    let tokens = usage.input + usage.output + usage.cache_read.unwrap_or(0.0) + usage.cache_write.unwrap_or(0.0);
+    let short = match tokens {
+        t if t >= 1e6 => format!("{:.1}M", t / 1e6),
+        t if t >= 1e3 => format!("{:.0}k", t / 1e3),
+        t => format!("{t:.0}"),
+    };
+    [stats.messages.to_string(), stats.tool_calls.to_string(), short]
+}
+
+/// No sessions always comes with the places that were looked at.
+fn tell_that_there_are_none(plane: &crate::plane::Plane, args: &ListArgs) {
+    let mut stderr = std::io::stderr().lock();
+    let filtered = args.agent.is_some() || args.cwd.is_some() || args.since.is_some() || args.limit == Some(0);
+    let _gone = writeln!(stderr, "no sessions{}; looked at:", if filtered { " match" } else { " were found" });
+    for agent in plane.agents() {
+        for store in agent.stores {
+            let there = if store.exists { "" } else { " (not there)" };
+            let _gone = writeln!(stderr, "  {:<12} {}{there}", agent.id, clean_line(&store.path, 4096));
+        }
+    }
+    let _gone = writeln!(stderr, "`sepia doctor` says more.");
+}

@@ -1,0 +1,47 @@
+//! The command line: arguments in, text for people or JSON out. No decisions of its own; what
+//! is done is done by the plane and the registry.
+
+mod args;
+mod doctor;
+mod driver;
+mod exit;
+mod export;
+mod list;
+mod logging;
+mod output;
+mod pager;
+mod schema;
+mod serve;
+mod setup;
+mod show;
+mod table;
+mod time;
+mod transcript;
+
+use args::{Args, Command};
+use clap::Parser;
+use exit::Failure;
+use std::process::ExitCode;
+
+/// Parses the arguments and does what they say.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::of_usage(&error),
+    };
+    logging::start();
+    exit::of(run(args.command))
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        // Needs neither drivers nor a runtime.
+        Command::Schema => schema::run(),
+        Command::Serve => setup::runtime()?.block_on_then_leave(serve::run()),
+        Command::List(args) => setup::runtime()?.block_on_then_leave(list::run(args)),
+        Command::Show(args) => setup::runtime()?.block_on_then_leave(show::run(args)),
+        Command::Export(args) => setup::runtime()?.block_on_then_leave(export::run(args)),
+        Command::Driver(command) => setup::runtime()?.block_on_then_leave(driver::run(command)),
+        Command::Doctor => setup::runtime()?.block_on_then_leave(doctor::run()),
+    }
+}

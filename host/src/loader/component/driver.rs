@@ -1,0 +1,154 @@
+//! A component as a [`Driver`]: which stores its calls see, and what each call is.
+
+use super::GrantedStore;
+use super::bindings::exports::sepia::driver::session_read::{Guest, GuestIndices};
+use super::call::{Sandbox, within};
+use super::pull::{self, Pulled};
+use super::{Runtime, state::State};
+use crate::host_services::Reach;
+use crate::loader::check::{self, Breach};
+use crate::loader::{About, Driver, Fault, FaultKind, NativeCopy, SessionRead, Transcript};
+use crate::text::clean_line;
+use async_trait::async_trait;
+use sepia_ir::{
+    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary, SummaryDetail,
+};
+use sepia_services::Store;
+use std::sync::Arc;
+use wasmtime::component::InstancePre;
+
+/// A component that is ready to be called.
+pub(super) struct ComponentDriver {
+    about: About,
+    read: Option<Reader>,
+}
+
+/// Its reading side.
+struct Reader {
+    runtime: Arc<Runtime>,
+    guest: InstancePre<State>,
+    exports: GuestIndices,
+    driver: Arc<str>,
+    stores: Vec<GrantedStore>,
+}
+
+impl ComponentDriver {
+    pub(super) fn new(
+        runtime: Arc<Runtime>,
+        guest: InstancePre<State>,
+        exports: Option<GuestIndices>,
+        about: About,
+        stores: Vec<GrantedStore>,
+    ) -> Self {
+        let driver = about.manifest.id.as_str().into();
+        let read = exports.map(|exports| Reader { runtime, guest, exports, driver, stores });
+        Self { about, read }
+    }
+}
+
+#[async_trait]
+impl Driver for ComponentDriver {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn session_read(&self) -> Option<&dyn SessionRead> {
+        self.read.as_ref().map(|read| read as &dyn SessionRead)
+    }
+
+    /// Nothing runs between calls.
+    async fn shutdown(&self) {}
+}
+
+impl Reader {
+    /// A fresh instance with the stores open, and its time running.
+    async fn enter(&self, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        let open = |granted: &GrantedStore| Store::open(&granted.request, &granted.place, &*granted.refuse);
+        let stores = self.stores.iter().map(open).collect::<Result<Vec<_>, _>>();
+        let stores = stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))?;
+        let reach = Reach::new(Arc::clone(&self.driver), stores);
+        let Runtime { clock, limits, .. } = &*self.runtime;
+        let mut sandbox = Sandbox::enter(&self.guest, clock, limits, reach, &self.driver, call).await?;
+        let guest = self.exports.load(&mut sandbox.store, &sandbox.instance);
+        let guest = guest.map_err(|e| Fault::new(&self.driver, call, FaultKind::Start, super::call::reason(&e)))?;
+        Ok((sandbox, guest))
+    }
+
+    fn checked<R>(&self, call: &'static str, answer: Result<R, Breach>) -> Result<R, Fault> {
+        answer.map_err(|breach| breach.into_fault(&self.driver, call))
+    }
+}
+
+#[async_trait]
+impl SessionRead for Reader {
+    async fn scan(&self) -> Result<ScanReport, Fault> {
+        const CALL: &str = "session-read.scan";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_scan(&mut sandbox.store)).await;
+        let report = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::scan(report))
+    }
+
+    async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault> {
+        const CALL: &str = "session-read.summaries";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_summaries(&mut sandbox.store, &keys, detail)).await;
+        let rows = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::summaries(rows, &keys))
+    }
+
+    fn parallel(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+
+    async fn summary_of(&self, session: SessionRef) -> Result<Session, Fault> {
+        const CALL: &str = "session-read.summary-of";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_summary_of(&mut sandbox.store, &session)).await;
+        let row = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::session(row))
+    }
+
+    async fn open(&self, session: SessionRef) -> Result<Transcript, Fault> {
+        const CALL: &str = "session-read.open";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_open(&mut sandbox.store, &session)).await;
+        let transcript = sandbox.judge_result(CALL, answer)?;
+        let until = sandbox.until();
+        let answer = within(until, guest.transcript().call_header(&mut sandbox.store, transcript)).await;
+        let header = sandbox.judge("session-read.transcript.header", answer)?;
+        let header = self.checked(CALL, check::session(header))?;
+        let limits = &self.runtime.limits;
+        let nodes = check::Nodes::new(limits.session_nodes, limits.session_bytes);
+        let batches = pull::nodes(Pulled { sandbox, guest, resource: transcript }, nodes);
+        Ok(Transcript { header, batches })
+    }
+
+    async fn history(&self, session: SessionRef, query: HistoryQuery) -> Result<HistoryPage, Fault> {
+        const CALL: &str = "session-read.history";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_history(&mut sandbox.store, &session, &query)).await;
+        let page = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::page(page, &query))
+    }
+
+    async fn native(&self, session: SessionRef) -> Result<NativeCopy, Fault> {
+        const CALL: &str = "session-read.native";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_native(&mut sandbox.store, &session)).await;
+        let copy = sandbox.judge_result(CALL, answer)?;
+        let until = sandbox.until();
+        let answer = within(until, guest.native_copy().call_name(&mut sandbox.store, copy)).await;
+        let name = sandbox.judge("session-read.native-copy.name", answer)?;
+        let most = self.runtime.limits.session_bytes;
+        let chunks = pull::bytes(Pulled { sandbox, guest, resource: copy }, most);
+        Ok(NativeCopy { name: clean_line(&name, 255), chunks })
+    }
+
+    async fn locks(&self) -> Result<Vec<LockState>, Fault> {
+        const CALL: &str = "session-read.locks";
+        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let answer = within(sandbox.until(), guest.call_locks(&mut sandbox.store)).await;
+        Ok(check::locks(sandbox.judge_result(CALL, answer)?))
+    }
+}
