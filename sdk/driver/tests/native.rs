@@ -32,7 +32,7 @@ fn manifest() -> Manifest {
     }
 }
 
-fn environment(values: &[(&'static str, &Path)]) -> impl Fn(&str) -> Option<OsString> {
+fn environment(values: &[(&'static str, &Path)]) -> impl Fn(&str) -> Option<OsString> + use<> {
     let values: Vec<_> = values.iter().map(|(name, path)| (*name, path.as_os_str().to_owned())).collect();
     move |name| values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
 }
