@@ -53,7 +53,8 @@ impl About {
         if self.warnings.len() > MOST_WARNINGS {
             let more = self.warnings.len() - MOST_WARNINGS;
             self.warnings.truncate(MOST_WARNINGS);
-            self.warnings.push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
+            self.warnings
+                .push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
         }
         // A struct of plain members always has a JSON form.
         serde_json::to_string(&self).unwrap_or_else(|_| sepia_ir::json_text::null())

@@ -3,7 +3,7 @@
 
 use crate::content::{Gatherer, raw_blocks};
 use crate::entry::{Content, Entry, ToolUseResult, Usage};
-use crate::index::{COUNTED_ELSEWHERE, GUESSED_PARENT, Index, LOGICAL_PARENT, NodeKind, PARALLEL};
+use crate::index::{COUNTED_ELSEWHERE, GUESSED_PARENT, Index, LOGICAL_PARENT, NodeKind, PARALLEL, position};
 use crate::lines::{self, Repair};
 use crate::metadata::{self, Members};
 use crate::outcome::{Outcome, locations};
@@ -117,7 +117,7 @@ impl Assembler {
         if nodes.first().is_some_and(|node| node.kind == NodeKind::Assistant) {
             return from..from + 1;
         }
-        from..from + nodes.iter().take_while(|node| node.first_line == line).count() as u32
+        from..from + position(nodes.iter().take_while(|node| node.first_line == line).count())
     }
 
     fn entry(&mut self, line: u32, entry: Entry<'_>, source: &str, repair: Option<Repair>, only: Option<u32>) {
@@ -187,7 +187,7 @@ impl Assembler {
             Content::Blocks(blocks) => {
                 for (position, mut block) in blocks.into_iter().enumerate() {
                     match block.kind.get() {
-                        Some("tool_use") => slot.call(block),
+                        Some("tool_use") => slot.call(&block),
                         Some("thinking") => {
                             slot.thinking.push(block.thinking.take().unwrap_or_default().into_owned());
                             slot.node.thinking_signature = block.signature.take().map(Cow::into_owned);
@@ -232,10 +232,13 @@ impl Assembler {
                         free.clone().next().is_some_and(|node| self.index.nodes[node as usize].kind == NodeKind::Tool);
                     if block.kind.is("tool_result") && next_is_tool {
                         let Some(node) = free.next() else { continue };
-                        let noted = (!several && !entry.tool_use_result.odd).then(|| std::mem::take(&mut entry.tool_use_result));
+                        let noted = (!several && !entry.tool_use_result.odd)
+                            .then(|| std::mem::take(&mut entry.tool_use_result));
                         let raw = |at: usize| {
                             let blocks = raw_blocks(source, &["message", "content"]);
-                            raw_blocks(&format!("{{\"x\":{}}}", blocks.get(position)?), &["x", "content"]).into_iter().nth(at)
+                            raw_blocks(&format!("{{\"x\":{}}}", blocks.get(position)?), &["x", "content"])
+                                .into_iter()
+                                .nth(at)
                         };
                         self.result(line, node, &entry, Result { block, noted, raw: &raw }, repair, only);
                     } else if !said.shown(&mut block) {
@@ -367,7 +370,13 @@ impl Assembler {
         let mut warning = Members::default();
         warning.text("code", "oversized-record");
         let most = lines::MAX_LINE >> 20;
-        warning.text("message", &format!("line {} of `{}` is longer than {most} MiB; its bytes are in the native export", plan.number, self.path));
+        warning.text(
+            "message",
+            &format!(
+                "line {} of `{}` is longer than {most} MiB; its bytes are in the native export",
+                plan.number, self.path
+            ),
+        );
         self.place(line, &mut warning);
         warning.number("bytes", plan.length.into());
         let warning = warning.finish();
@@ -451,7 +460,7 @@ impl Slot {
         self.warnings.extend(warning);
     }
 
-    fn call(&mut self, block: crate::entry::ContentBlock<'_>) {
+    fn call(&mut self, block: &crate::entry::ContentBlock<'_>) {
         let name = block.name.get().unwrap_or_default();
         let arguments = block.input.map_or_else(sepia_ir::json_text::null, |raw| metadata::clean(raw.get()));
         let mut call = ToolCall::new(block.id.get().unwrap_or_default(), name, arguments);
@@ -484,11 +493,8 @@ impl Slot {
 
     fn finish(self, plan: crate::index::NodePlan) -> MessageNode {
         let Self { mut node, content, uuids, parent_uuid, mut members, thinking, warnings, .. } = self;
-        let opaque = if node.role == Role::Tool || node.role == Role::System {
-            content.opaque
-        } else {
-            content.give(&mut node)
-        };
+        let opaque =
+            if node.role == Role::Tool || node.role == Role::System { content.opaque } else { content.give(&mut node) };
         if node.role == Role::User {
             match prompt::classify(&node.content) {
                 Spoken::Typed(_) => {}

@@ -6,7 +6,7 @@
 //! a compaction cuts it; here both are mended, so that walking the parents from the tip meets
 //! everything that the model was told.
 
-use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL};
+use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL, position};
 use crate::projection::{Id, ParentMember};
 use std::collections::{HashMap, HashSet};
 
@@ -74,7 +74,7 @@ impl Tree {
         for at in 0..nodes.len() {
             let tree_line = first_lines[at] as usize;
             let line = &self.lines[tree_line];
-            let node = at as u32;
+            let node = position(at);
             let (natural, marks) = if node > line.nodes.0 {
                 (node, 0)
             } else {

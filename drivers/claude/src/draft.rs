@@ -1,7 +1,7 @@
 //! One session taking shape while the lines of its file go by.
 
 use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
-use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan};
+use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
 use crate::projection::{Id, Line, id};
 use crate::stats::Stats;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -62,7 +62,7 @@ impl Draft {
         if line.kind == "file-history-snapshot" && line.alias != 0 {
             self.tree.aliases.insert(line.alias, self.tree.latest);
         }
-        let from = self.index.nodes.len() as u32;
+        let from = position(self.index.nodes.len());
         let nodes = match line.kind {
             "user" => self.user(line, number),
             "assistant" => self.assistant(line, number),
@@ -78,7 +78,7 @@ impl Draft {
         if line.uuid.is_none() && nodes.0 == nodes.1 {
             return;
         }
-        let at = self.tree.lines.len() as u32;
+        let at = position(self.tree.lines.len());
         self.tree.lines.push(TreeLine {
             parent: line.parent,
             logical_parent: line.logical_parent,
@@ -96,7 +96,7 @@ impl Draft {
     }
 
     fn plan(&mut self, line: &Line<'_>, number: u32, node: u32) -> u32 {
-        let at = self.index.lines.len() as u32;
+        let at = position(self.index.lines.len());
         self.index.lines.push(LinePlan { offset: line.offset, length: line.length, number, node });
         at
     }
@@ -104,11 +104,11 @@ impl Draft {
     fn node(&mut self, line: u32, kind: NodeKind) -> u32 {
         let plan = NodePlan { first_line: line, last_line: line, answered_line: line, kind, ..NodePlan::default() };
         self.index.nodes.push(plan);
-        self.index.nodes.len() as u32 - 1
+        position(self.index.nodes.len()) - 1
     }
 
     fn user(&mut self, line: &Line<'_>, number: u32) -> (u32, u32) {
-        let from = self.index.nodes.len() as u32;
+        let from = position(self.index.nodes.len());
         let at = self.plan(line, number, from);
         for result in line.tool_results() {
             let node = self.node(at, NodeKind::Tool);
@@ -132,7 +132,7 @@ impl Draft {
                 }
             }
         }
-        (from, self.index.nodes.len() as u32)
+        (from, position(self.index.nodes.len()))
     }
 
     fn assistant(&mut self, line: &Line<'_>, number: u32) -> (u32, u32) {
@@ -143,7 +143,7 @@ impl Draft {
                 node
             }
             _ => {
-                let node = self.index.nodes.len() as u32;
+                let node = position(self.index.nodes.len());
                 let at = self.plan(line, number, node);
                 self.node(at, NodeKind::Assistant)
             }
@@ -196,7 +196,7 @@ impl Draft {
     }
 
     fn system(&mut self, line: &Line<'_>, number: u32) -> (u32, u32) {
-        let from = self.index.nodes.len() as u32;
+        let from = position(self.index.nodes.len());
         if !matches!(line.subtype, "compact_boundary" | "local_command") {
             return (from, from);
         }

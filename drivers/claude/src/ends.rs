@@ -75,7 +75,13 @@ pub(crate) fn look(
 }
 
 impl Ends {
-    fn look_at_head(&mut self, host: &Host, file: &FileEntry, mut head: Vec<u8>, scope: Scope) -> Result<(), DriverError> {
+    fn look_at_head(
+        &mut self,
+        host: &Host,
+        file: &FileEntry,
+        mut head: Vec<u8>,
+        scope: Scope,
+    ) -> Result<(), DriverError> {
         let mut at = 0;
         loop {
             let whole = head.len() as u64 >= file.bytes;
@@ -126,7 +132,13 @@ impl Ends {
         self.first_prompt.is_some() && self.created.is_some() && self.cwd.is_some() && self.session_id.is_some()
     }
 
-    fn look_at_tail(&mut self, host: &Host, file: &FileEntry, mut tail: Vec<u8>, scope: Scope) -> Result<(), DriverError> {
+    fn look_at_tail(
+        &mut self,
+        host: &Host,
+        file: &FileEntry,
+        mut tail: Vec<u8>,
+        scope: Scope,
+    ) -> Result<(), DriverError> {
         loop {
             let start = file.bytes.saturating_sub(tail.len() as u64);
             let mut newest = Newest::default();
@@ -296,7 +308,9 @@ pub(crate) fn spoken(message: Raw<'_>) -> Option<Told> {
             match prompt::of_texts(texts) {
                 Some(spoken) => told(spoken),
                 // A picture alone is a prompt too.
-                None => blocks.iter().any(|block| block.source.kind.get().is_some()).then(|| Told::Typed(String::new())),
+                None => {
+                    blocks.iter().any(|block| block.source.kind.get().is_some()).then(|| Told::Typed(String::new()))
+                }
             }
         }
         Content::Missing | Content::Odd => None,

@@ -2,7 +2,7 @@
 //! file, and then only the lines that the page is made of.
 
 use crate::assemble::{Assembler, Envelope};
-use crate::index::{Index, NodeKind};
+use crate::index::{Index, NodeKind, position};
 use crate::index_blob;
 use crate::lines::{Lines, MAX_LINE};
 use crate::place::{self, Located};
@@ -18,16 +18,15 @@ pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> R
     let located = place::locate(host, session)?;
     let inside = located.inside.as_deref();
     let kept = query.index.as_deref().and_then(|bytes| index_blob::unpack(bytes, &located.file, inside));
-    let (index, envelope, fresh) = match kept {
-        Some((index, envelope)) => (index, envelope, None),
-        None => {
-            let (index, envelope) = tree(host, session, &located)?;
-            let bytes = index_blob::pack(&index, &envelope, &located.file, inside);
-            (index, envelope, Some(bytes))
-        }
+    let (index, envelope, fresh) = if let Some((index, envelope)) = kept {
+        (index, envelope, None)
+    } else {
+        let (index, envelope) = tree(host, session, &located)?;
+        let bytes = index_blob::pack(&index, &envelope, &located.file, inside);
+        (index, envelope, Some(bytes))
     };
     let branch = match query.branch {
-        Branch::All => (0..index.nodes.len() as u32).collect(),
+        Branch::All => (0..position(index.nodes.len())).collect(),
         Branch::Live => index.live(),
     };
     let total = branch.len();
@@ -84,13 +83,14 @@ fn lines_of(index: &Index, node: u32) -> Vec<u32> {
         return vec![plan.first_line];
     }
     let last = plan.last_line.max(plan.answered_line);
-    (plan.first_line..=last).filter(|line| {
-        let from = index.lines[*line as usize].node;
-        from == node
-            || index.nodes[from as usize..]
-                .iter()
-                .take_while(|other| other.first_line == *line)
-                .any(|other| other.kind == NodeKind::Tool && other.call == node + 1)
-    })
-    .collect()
+    (plan.first_line..=last)
+        .filter(|line| {
+            let from = index.lines[*line as usize].node;
+            from == node
+                || index.nodes[from as usize..]
+                    .iter()
+                    .take_while(|other| other.first_line == *line)
+                    .any(|other| other.kind == NodeKind::Tool && other.call == node + 1)
+        })
+        .collect()
 }

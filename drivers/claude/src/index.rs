@@ -1,6 +1,12 @@
 //! What is known of a session's nodes without their content: which lines make which node,
 //! who follows whom, and where the live branch ends.
 
+/// A count of lines or nodes, or a position among them. A file holds far fewer than `u32::MAX`:
+/// the host projects no more.
+pub(crate) fn position(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// A line that makes nodes, or parts of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LinePlan {

@@ -5,7 +5,7 @@
 //! checked before it is used.
 
 use crate::assemble::Envelope;
-use crate::index::{Index, LinePlan, NodeKind, NodePlan};
+use crate::index::{Index, LinePlan, NodeKind, NodePlan, position};
 use sepia_ir::FileEntry;
 use std::hash::{DefaultHasher, Hasher};
 
@@ -20,12 +20,13 @@ pub(crate) fn pack(index: &Index, envelope: &Envelope, file: &FileEntry, inside:
     for number in [file.bytes, file.modified_ns, file.inode] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    let texts = [inside.unwrap_or_default(), &envelope.cwd, &envelope.version, &envelope.git_branch, &envelope.entrypoint];
+    let texts =
+        [inside.unwrap_or_default(), &envelope.cwd, &envelope.version, &envelope.git_branch, &envelope.entrypoint];
     for text in texts {
-        out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        out.extend_from_slice(&position(text.len()).to_le_bytes());
         out.extend_from_slice(text.as_bytes());
     }
-    for number in [index.tip, index.lines.len() as u32, index.nodes.len() as u32] {
+    for number in [index.tip, position(index.lines.len()), position(index.nodes.len())] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     for line in &index.lines {
@@ -87,11 +88,12 @@ pub(crate) fn unpack(bytes: &[u8], file: &FileEntry, inside: Option<&str>) -> Op
 }
 
 fn is_sound(index: &Index, size: u64) -> bool {
-    let (lines, nodes) = (index.lines.len() as u32, index.nodes.len() as u32);
+    let (lines, nodes) = (position(index.lines.len()), position(index.nodes.len()));
     index.tip <= nodes
-        && index.lines.iter().all(|line| {
-            line.node < nodes && line.offset.checked_add(line.length.into()).is_some_and(|end| end <= size)
-        })
+        && index
+            .lines
+            .iter()
+            .all(|line| line.node < nodes && line.offset.checked_add(line.length.into()).is_some_and(|end| end <= size))
         && index.nodes.iter().all(|node| {
             let last = node.last_line.max(node.answered_line);
             node.parent <= nodes && node.call <= nodes && node.first_line <= node.last_line && last < lines
@@ -148,7 +150,14 @@ mod tests {
 
     fn sample() -> (Index, Envelope, FileEntry) {
         let line = |offset, node| LinePlan { offset, length: 10, number: 1, node };
-        let node = |parent, line| NodePlan { parent, first_line: line, last_line: line, answered_line: line, kind: NodeKind::User, ..NodePlan::default() };
+        let node = |parent, line| NodePlan {
+            parent,
+            first_line: line,
+            last_line: line,
+            answered_line: line,
+            kind: NodeKind::User,
+            ..NodePlan::default()
+        };
         let index = Index { lines: vec![line(0, 0), line(11, 1)], nodes: vec![node(0, 0), node(1, 1)], tip: 2 };
         let envelope = Envelope { cwd: "/p".into(), ..Envelope::default() };
         (index, envelope, FileEntry { path: "a".into(), bytes: 22, modified_ns: 5, inode: 7 })

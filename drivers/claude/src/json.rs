@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn odd_shapes_read_as_absent_and_the_last_of_a_name_wins() {
-        let sample: Sample<'_> = serde_json::from_str(r#"{"x":[1,{"name":2}],"name":"a","on":1,"name":"b","count":"7"}"#).unwrap();
+        let sample: Sample<'_> =
+            serde_json::from_str(r#"{"x":[1,{"name":2}],"name":"a","on":1,"name":"b","count":"7"}"#).unwrap();
         assert_eq!((sample.name.get(), sample.on.0, sample.count.0, sample.odd), (Some("b"), false, None, false));
         assert!(serde_json::from_str::<Sample<'_>>("[1,2]").unwrap().odd);
         assert!(serde_json::from_str::<Sample<'_>>("null").unwrap().odd);

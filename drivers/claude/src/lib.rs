@@ -75,7 +75,7 @@ impl SessionRead for Claude {
     }
 
     fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
-        keys.iter().map(|key| summary::summary(host, key, detail)).collect()
+        Ok(keys.iter().map(|key| summary::summary(host, key, detail)).collect())
     }
 
     fn summary_of(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {

@@ -31,7 +31,7 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
         let Ok(bytes) = host.read(STORE, &file.path, 0, LONGEST) else { continue };
         let Ok(note) = serde_json::from_slice::<Note<'_>>(&bytes) else { continue };
         let Some(session) = note.session_id.filled() else { continue };
-        let Some(pid) = note.pid.0.and_then(|pid| pid_of(pid)) else { continue };
+        let Some(pid) = note.pid.0.and_then(pid_of) else { continue };
         let Some(started) = host.start_ticks(pid) else { continue };
         let noted = note.proc_start.and_then(|raw| {
             let text = text_of(Some(raw)).unwrap_or(std::borrow::Cow::Borrowed(raw.get()));

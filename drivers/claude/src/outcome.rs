@@ -74,7 +74,10 @@ fn exit_code(text: &str) -> Option<i64> {
 
 /// The files that a call names.
 pub(crate) fn locations(tool: &str, arguments: &str) -> Vec<Location> {
-    if !matches!(tool, "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "Grep" | "Glob" | "LS") {
+    if !matches!(
+        tool,
+        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "Grep" | "Glob" | "LS"
+    ) {
         return Vec::new();
     }
     let Ok(arguments) = serde_json::from_str::<Arguments<'_>>(arguments) else { return Vec::new() };

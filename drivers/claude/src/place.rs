@@ -72,7 +72,7 @@ pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
     let endings = [".jsonl", ".meta.json", TITLE_FILE].map(str::to_owned);
     let report = host.walk(STORE, PROJECTS, DEPTH, &endings)?;
     let beside: HashMap<&str, &FileEntry> =
-        report.files.iter().filter(|f| !f.path.ends_with(".jsonl")).map(|f| (f.path.as_str(), f)).collect();
+        report.files.iter().filter(|f| Transcript::of(&f.path).is_none()).map(|f| (f.path.as_str(), f)).collect();
     let mut entries = Vec::with_capacity(report.files.len());
     for file in &report.files {
         let Some(transcript) = Transcript::of(&file.path) else { continue };
@@ -151,7 +151,8 @@ fn newest(host: &Host, id: &str, parent: Option<&str>) -> Result<Option<FileEntr
         let report = host.walk(STORE, PROJECTS, *depth, &ending)?;
         let fits = |file: &FileEntry| {
             Transcript::of(&file.path).is_some_and(|transcript| {
-                transcript.stem == id && (parent.is_none() || transcript.parent.is_none() || transcript.parent == parent)
+                transcript.stem == id
+                    && (parent.is_none() || transcript.parent.is_none() || transcript.parent == parent)
             })
         };
         let found = report.files.into_iter().filter(fits).max_by_key(|file| file.modified_ns);
@@ -197,8 +198,13 @@ mod tests {
         assert_eq!(main, Some(Transcript { folder: "projects/-p-demo", stem: "a", parent: None }));
         let sub = Transcript::of("projects/-p/a/subagents/agent-b.jsonl");
         assert_eq!(sub, Some(Transcript { folder: "projects/-p", stem: "agent-b", parent: Some("a") }));
-        for path in ["projects/a.jsonl", "projects/-p/a/b.jsonl", "projects/-p/a/subagents/b.jsonl", "projects/-p/.jsonl", "x/-p/a.jsonl"]
-        {
+        for path in [
+            "projects/a.jsonl",
+            "projects/-p/a/b.jsonl",
+            "projects/-p/a/subagents/b.jsonl",
+            "projects/-p/.jsonl",
+            "x/-p/a.jsonl",
+        ] {
             assert_eq!(Transcript::of(path), None, "{path}");
         }
     }

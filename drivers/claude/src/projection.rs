@@ -168,13 +168,11 @@ impl<'r> Line<'r> {
     }
 
     fn block(&mut self, value: Value<'r>) -> &mut BlockLine<'r> {
-        let at = match self.blocks.iter().rposition(|b| b.element == value.element) {
-            Some(at) => at,
-            None => {
-                self.blocks.push(BlockLine { element: value.element, ..BlockLine::default() });
-                self.blocks.len() - 1
-            }
-        };
+        // The values of an element stand together.
+        if self.blocks.last().is_none_or(|block| block.element != value.element) {
+            self.blocks.push(BlockLine { element: value.element, ..BlockLine::default() });
+        }
+        let at = self.blocks.len() - 1;
         &mut self.blocks[at]
     }
 
@@ -197,7 +195,7 @@ impl<'r> Line<'r> {
 /// exact and can't overflow.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
 pub(crate) fn count(number: f64) -> u64 {
-    number.clamp(0.0, (1u64 << 48) as f64) as u64
+    number.clamp(0.0, 281_474_976_710_656.0) as u64
 }
 
 fn number(value: Value<'_>) -> u64 {

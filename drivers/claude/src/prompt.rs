@@ -37,15 +37,14 @@ const MACHINE: &[(&str, &str)] = &[
 /// Tells what a text is.
 pub(crate) fn classify(text: &str) -> Spoken<'_> {
     let text = text.trim();
-    if text.starts_with("<command-name>") || text.starts_with("<command-message>") {
-        if let Some(command) = command(text) {
-            return Spoken::Command(command);
-        }
+    let starts = |tags: &[&str]| tags.iter().any(|tag| text.starts_with(tag));
+    let command = if starts(&["<command-name>", "<command-message>"]) { command(text) } else { None };
+    if let Some(command) = command {
+        return Spoken::Command(command);
     }
-    if let Some(line) = tagged(text, "bash-input") {
-        if text.starts_with("<bash-input>") {
-            return Spoken::Shell(line);
-        }
+    let shell = if starts(&["<bash-input>"]) { tagged(text, "bash-input") } else { None };
+    if let Some(line) = shell {
+        return Spoken::Shell(line);
     }
     match MACHINE.iter().find(|(start, _)| text.starts_with(start)) {
         Some((_, kind)) => Spoken::Machine(kind),

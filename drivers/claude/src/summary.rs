@@ -23,17 +23,23 @@ use sepia_sdk::Host;
 pub(crate) const BACKEND: &str = "claude";
 /// Needles of title records come first, then those of sub-agents kept in the same file.
 const TITLE_NEEDLES: usize = 4;
-const NEEDLES: [&str; 6] =
-    ["\"customTitle\"", "\"aiTitle\"", "\"type\":\"summary\"", "\"type\": \"summary\"", "\"isSidechain\":true", "\"isSidechain\": true"];
+const NEEDLES: [&str; 6] = [
+    "\"customTitle\"",
+    "\"aiTitle\"",
+    "\"type\":\"summary\"",
+    "\"type\": \"summary\"",
+    "\"isSidechain\":true",
+    "\"isSidechain\": true",
+];
 /// Bytes of a found line that are taken at once.
 const LONGEST_TITLE_LINE: u32 = 4 << 10;
 /// Lines of titles and of sub-agents, before the whole file is looked through instead.
 const MOST_FOUND: u32 = 256;
 
 /// The rows of one key.
-pub(crate) fn summary(host: &Host, key: &str, detail: SummaryDetail) -> Result<Summary, DriverError> {
+pub(crate) fn summary(host: &Host, key: &str, detail: SummaryDetail) -> Summary {
     let mut summary = Summary { key: key.to_owned(), sessions: Vec::new(), warnings: Vec::new() };
-    let Some(transcript) = Transcript::of(key) else { return Ok(summary) };
+    let Some(transcript) = Transcript::of(key) else { return summary };
     match rows(host, key, &transcript, detail) {
         Ok(sessions) => summary.sessions = sessions.into_iter().map(|row| row.session).collect(),
         Err(error) if error.code == ErrorCode::NotFound => {}
@@ -42,7 +48,7 @@ pub(crate) fn summary(host: &Host, key: &str, detail: SummaryDetail) -> Result<S
             summary.warnings.push(Warning::new("unreadable-transcript", message).in_file(key));
         }
     }
-    Ok(summary)
+    summary
 }
 
 /// A session, and where it is in what was gathered of its file.
@@ -236,7 +242,7 @@ impl Source<'_> {
             }
             _ => (session.title, about.title_source) = title::choose(&titles, &ends, stem),
         }
-        self.fill(session, ends, about, extra.stats, extra.tip)
+        Ok(self.fill(session, ends, about, extra.stats, extra.tip))
     }
 
     /// A sub-agent whose lines are in the file of its session.
@@ -252,22 +258,17 @@ impl Source<'_> {
         session.parent_session_id = Some(self.transcript.stem.to_owned());
         session.agent_id = Some(draft.agent_id.clone().unwrap_or_else(|| root.to_owned()));
         let mut ends = Ends { cwd, ..draft_into(Ends::default(), draft) };
-        if let Some(first) = prompts::read(lines, draft.prompts.get(..1).unwrap_or_default())?.history.into_iter().next() {
+        if let Some(first) =
+            prompts::read(lines, draft.prompts.get(..1).unwrap_or_default())?.history.into_iter().next()
+        {
             ends.first_prompt = Some(first.content);
         }
         let mut about = extra.about;
         (session.title, about.title_source) = title::choose(&Titles::default(), &ends, &session.id);
-        self.fill(session, ends, about, extra.stats, extra.tip)
+        Ok(self.fill(session, ends, about, extra.stats, extra.tip))
     }
 
-    fn fill(
-        &self,
-        mut session: Session,
-        ends: Ends,
-        mut about: About,
-        stats: Option<Stats>,
-        tip: u32,
-    ) -> Result<Session, DriverError> {
+    fn fill(&self, mut session: Session, ends: Ends, mut about: About, stats: Option<Stats>, tip: u32) -> Session {
         let file_time = time::of_file(self.file.modified_ns);
         let (last, last_clamped) = time::not_after(ends.last_activity.or(ends.created).unwrap_or(file_time), file_time);
         let (created, created_clamped) = time::not_after(ends.created.unwrap_or(last), file_time);
@@ -293,7 +294,7 @@ impl Source<'_> {
             about.warnings = ends.warnings;
         }
         session.metadata = about.json();
-        Ok(session)
+        session
     }
 
     fn note(&self, about: &mut About) -> Result<(), DriverError> {

@@ -113,7 +113,8 @@ impl ClaudeTranscript {
         for line in self.next_line..=plan.answered_line {
             let of_line = index.lines[line as usize];
             let answers = index.nodes[of_line.node as usize..].iter().take_while(|n| n.first_line == line);
-            if of_line.length <= MAX_LINE && answers.into_iter().any(|n| n.kind == NodeKind::Tool && n.call == node + 1) {
+            if of_line.length <= MAX_LINE && answers.into_iter().any(|n| n.kind == NodeKind::Tool && n.call == node + 1)
+            {
                 self.assembler.feed_outcomes(line, sparse.get(of_line.offset, of_line.length)?, node);
             }
         }

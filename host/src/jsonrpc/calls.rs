@@ -73,13 +73,11 @@ impl Calls {
     pub fn settle(&self, response: Response) -> Settled {
         let mut state = self.state();
         let waiting = response.id.as_u64().and_then(|id| state.waiting.remove(&id));
-        match waiting.map(|answer| answer.send(response.outcome)) {
-            Some(Ok(())) => Settled::Delivered,
-            _ => {
-                state.unexpected += 1;
-                Settled::Unexpected
-            }
+        if let Some(Ok(())) = waiting.map(|answer| answer.send(response.outcome)) {
+            return Settled::Delivered;
         }
+        state.unexpected += 1;
+        Settled::Unexpected
     }
 
     /// Fails all calls that wait, and all that come. The first reason given stays.
@@ -126,12 +124,12 @@ impl Future for PendingCall {
     type Output = Result<Fragment, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.receiver).poll(context).map(|answer| match answer {
-            Ok(outcome) => outcome.map_err(CallError::Said),
-            Err(_) => {
-                let reason = self.calls.state().ended.clone();
-                Err(CallError::Ended(reason.unwrap_or_else(|| "the connection ended".into())))
+        Pin::new(&mut self.receiver).poll(context).map(|answer| {
+            if let Ok(outcome) = answer {
+                return outcome.map_err(CallError::Said);
             }
+            let reason = self.calls.state().ended.clone();
+            Err(CallError::Ended(reason.unwrap_or_else(|| "the connection ended".into())))
         })
     }
 }

@@ -12,9 +12,9 @@ const READ_AHEAD: usize = 64 << 10;
 pub enum Frame {
     /// A line that is not blank, without its line end.
     Line(String),
-    /// A line over the limit was passed over.
+    /// A line over the limit was, or is being, passed over.
     TooLong {
-        /// Its size, bytes.
+        /// Its size, bytes, as far as it was read.
         bytes: u64,
     },
     /// A line that is not UTF-8 was passed over.
@@ -37,13 +37,23 @@ pub struct FrameReader<R> {
     /// Bytes of the present line, those passed over included.
     bytes: u64,
     at_start: bool,
+    early: bool,
+    /// The present line has been reported already.
+    reported: bool,
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Reads lines of at most `limit` bytes, the line feed not counted.
     pub fn new(source: R, limit: usize) -> Self {
         let source = BufReader::with_capacity(READ_AHEAD, source);
-        Self { source, limit, line: Vec::new(), bytes: 0, at_start: true }
+        Self { source, limit, line: Vec::new(), bytes: 0, at_start: true, early: false, reported: false }
+    }
+
+    /// Reports a line over the limit at once, not when it ends: it may never end.
+    #[must_use]
+    pub fn reporting_early(mut self) -> Self {
+        self.early = true;
+        self
     }
 
     /// The next frame; `None` at the end of the stream. Nothing is lost when the future is
@@ -73,8 +83,13 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             }
             let consumed = part.len() + usize::from(ended);
             self.source.consume(consumed);
-            if ended && let Some(frame) = self.finish() {
-                return Ok(Some(frame));
+            if ended {
+                if let Some(frame) = self.finish() {
+                    return Ok(Some(frame));
+                }
+            } else if self.early && !self.reported && self.bytes > self.limit as u64 {
+                self.reported = true;
+                return Ok(Some(Frame::TooLong { bytes: self.bytes }));
             }
         }
     }
@@ -89,6 +104,9 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         let bytes = std::mem::take(&mut self.bytes);
         let at_start = std::mem::replace(&mut self.at_start, false);
         if bytes > self.limit as u64 {
+            if std::mem::take(&mut self.reported) {
+                return None;
+            }
             return Some(Frame::TooLong { bytes });
         }
         let mut line = std::mem::take(&mut self.line);
@@ -155,12 +173,23 @@ mod tests {
         bytes.push(b'\n');
         bytes.extend([b'y'; 11]);
         bytes.extend(b"\n1\n");
-        bytes.extend([b'z'; 500_000]);
+        bytes.extend(vec![b'z'; 500_000]);
         for step in [1, 10, 11, 100_000] {
             let expected =
                 [line("xxxxxxxxxx"), Frame::TooLong { bytes: 11 }, line("1"), Frame::TooLong { bytes: 500_000 }];
             assert_eq!(frames(&bytes, 10, step).await, expected, "step {step}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_endless_line_is_reported_once_and_before_its_end() {
+        use tokio::io::AsyncWriteExt;
+        let (mut input, output) = tokio::io::duplex(64);
+        let mut reader = FrameReader::new(output, 10).reporting_early();
+        input.write_all(&[b'x'; 30]).await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), Some(Frame::TooLong { bytes: 30 }));
+        input.write_all(b"xxx\nnext\n").await.unwrap();
+        assert_eq!(reader.next().await.unwrap(), Some(line("next")));
     }
 
     #[tokio::test]

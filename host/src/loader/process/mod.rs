@@ -1,1 +1,30 @@
-//! Drivers that are programs, spoken to over their stdio.
+//! Drivers that are programs: `sepia-driver-*`, spoken to over their stdio.
+//!
+//! The wire is [`sepia_ir::driver_wire`] over [`crate::jsonrpc`]. A program runs with the
+//! person's own rights, so that nothing here is a sandbox; what is bounded is what it can cost
+//! this host: time, memory, and processes left behind.
+//!
+//! ```text
+//! probe        --manifest, once
+//! driver       one process a driver, started at the first call, again after it died
+//!   connection   frames in and out, and the end of the process
+//!     group        the process and all that it starts
+//! session_read the port, in calls of the wire
+//! ```
+
+mod announced;
+mod answer;
+mod connection;
+mod driver;
+mod group;
+mod identity;
+mod listing;
+mod noise;
+mod page;
+mod probe;
+mod session_read;
+mod stderr;
+mod streamed;
+
+pub use driver::ProcessDriver;
+pub use probe::probe;
