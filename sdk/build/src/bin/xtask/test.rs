@@ -65,7 +65,13 @@ pub(crate) fn run(context: &Context) -> Result<(), Failure> {
         rows.push(Row::new(step, Some(&ended)));
     }
     summarise(context, &rows, count);
-    if rows.iter().all(Row::succeeded) { Ok(()) } else { Err(Failure::silent()) }
+    if !rows.iter().all(Row::succeeded) {
+        return Err(Failure::silent());
+    }
+    if count.passed == 0 {
+        return Err(Failure::new("no test was counted although the runner succeeded: its summary was not understood"));
+    }
+    Ok(())
 }
 
 /// Failing, it is a line of the summary like any other step.
