@@ -33,6 +33,14 @@ struct Todo {
     depth: u32,
 }
 
+impl Todo {
+    /// A directory that is at hand already. The handle may be one that only opens, so it is
+    /// opened again for reading.
+    fn of(dir: OwnedFd, path: String, depth: u32) -> Self {
+        Self { from: Rc::new(dir), name: c".".to_owned(), path, depth }
+    }
+}
+
 /// See [`Store::walk`].
 pub(super) fn walk(store: &Store, under: &str, depth: u32, suffixes: &[String]) -> Result<WalkReport, ServiceError> {
     let report = WalkReport { files: Vec::new(), failures: Vec::new() };
@@ -44,7 +52,7 @@ pub(super) fn walk(store: &Store, under: &str, depth: u32, suffixes: &[String]) 
         let (dir, rest) = store.resolve(under)?;
         let rest = if rest.is_empty() { "." } else { rest };
         match dir.open_dir(rest) {
-            Ok(dir) => walk.directory(OwnedFd::from(dir.into_std_file()), under, depth)?,
+            Ok(dir) => walk.todo.push(Todo::of(dir.into_std_file().into(), under.to_owned(), depth)),
             Err(e) => match refusal(e, under) {
                 ServiceError::NotFound(_) => {}
                 outside @ ServiceError::Outside(_) => return Err(outside),
@@ -151,9 +159,9 @@ impl Walk<'_> {
             if depth == 0 {
                 return;
             }
-            match rustix::fs::openat(&link.dir, c".", DIRECTORY, Mode::empty()) {
-                Ok(dir) => self.todo.push(Todo { from: Rc::new(dir), name: c".".to_owned(), path, depth: depth - 1 }),
-                Err(e) => self.failed(&path, e),
+            match link.dir.try_clone() {
+                Ok(dir) => self.todo.push(Todo::of(dir.into_std_file().into(), path, depth - 1)),
+                Err(e) => self.report.failures.push((path, e.to_string())),
             }
         } else if let Some(skipped) = self.store.skipped_links().iter().find(|link| link.path == path) {
             if let Some(loss) = skipped.why.loss().filter(|_| depth > 0) {
