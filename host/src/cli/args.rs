@@ -6,8 +6,10 @@ use std::path::PathBuf;
 /// One local session plane over all coding agents: find, read and carry their sessions.
 #[derive(Debug, Parser)]
 #[command(name = "sepia", version = version(), propagate_version = false, max_term_width = 100)]
-#[command(after_help = "Environment: SEPIA_HOME (sepia's own files), SEPIA_DRIVER_DIR (more drivers), SEPIA_LOG (what to log,\n\
-    e.g. debug). `sepia doctor` shows which stores were looked for where, and which variables move them.")]
+#[command(
+    after_help = "Environment: SEPIA_HOME (sepia's own files), SEPIA_DRIVER_DIR (more drivers), SEPIA_LOG (what to log,\n\
+    e.g. debug). `sepia doctor` shows which stores were looked for where, and which variables move them."
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -124,5 +126,5 @@ pub(super) enum DriverCommand {
 
 /// The program's version, and that of the sandbox that drivers run in.
 fn version() -> &'static str {
-    concat!(env!("CARGO_PKG_VERSION"), " (wasmtime 48)")
+    concat!(env!("CARGO_PKG_VERSION"), " (wasmtime ", env!("SEPIA_WASMTIME_VERSION"), ")")
 }

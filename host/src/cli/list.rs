@@ -68,7 +68,13 @@ fn print(out: &mut impl Write, sessions: &[&SessionRow], args: &ListArgs) -> std
             title.insert_str(0, "● ");
         }
         let active = if whole { session.updated_at.clone() } else { time::ago(session.activity, now) };
-        let mut cells = vec![id.chars().take(id_length).collect(), session.agent.clone(), active, title, directory(&session.cwd, whole)];
+        let mut cells = vec![
+            id.chars().take(id_length).collect(),
+            session.agent.clone(),
+            active,
+            title,
+            directory(&session.cwd, whole),
+        ];
         if args.stats {
             cells.extend(counts(session));
         }

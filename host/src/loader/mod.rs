@@ -46,8 +46,21 @@ impl Capability {
 pub enum Form {
     /// A component in a sandbox.
     Component,
+    /// A native library; found, and not brought in by this build.
+    Library,
     /// A program that is spoken to over its stdio.
     Process,
+}
+
+impl Form {
+    /// Name on the wire and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Component => "component",
+            Self::Library => "library",
+            Self::Process => "process",
+        }
+    }
 }
 
 /// Where a driver came from.

@@ -3,9 +3,9 @@
 //! Each store is scanned for cheap facts first; rows are then made by several instances of the
 //! driver at once, the newest first, and no more of them than the request needs.
 
+use super::Plane;
 use super::error::PlaneError;
 use super::row::SessionRow;
-use super::Plane;
 use crate::loader::{Driver, Fault, SessionRead};
 use sepia_ir::{ScanEntry, Summary, SummaryDetail, Warning};
 use std::collections::{HashMap, HashSet};

@@ -51,7 +51,8 @@ impl Plane {
             Some(fault) => {
                 let id = crate::text::clean_line(id, 80);
                 let said = PlaneError::from(fault);
-                let message = format!("session `{id}` was not found, and not every store could be asked: {}", said.message);
+                let message =
+                    format!("session `{id}` was not found, and not every store could be asked: {}", said.message);
                 Err(PlaneError { kind: ErrorKind::Internal, message, cause: said.cause })
             }
         }
