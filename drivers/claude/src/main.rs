@@ -1,5 +1,5 @@
 //! The driver as a program.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::FAILURE
+    sepia_sdk::subprocess::serve::<sepia_driver_claude::Claude>()
 }
