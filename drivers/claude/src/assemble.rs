@@ -4,6 +4,7 @@
 use crate::content::{Gatherer, raw_blocks};
 use crate::entry::{Content, Entry, ToolUseResult, Usage};
 use crate::index::{COUNTED_ELSEWHERE, GUESSED_PARENT, Index, LOGICAL_PARENT, NodeKind, PARALLEL, position};
+use crate::json::parse;
 use crate::lines::{self, Repair};
 use crate::metadata::{self, Members};
 use crate::outcome::{Outcome, locations};
@@ -84,7 +85,7 @@ impl Assembler {
     fn take(&mut self, line: u32, bytes: &[u8], only: Option<u32>) {
         let (text, mut repair) = lines::text(bytes);
         let mut repaired = None;
-        let parsed = match serde_json::from_str::<Entry<'_>>(&text) {
+        let parsed = match parse::<Entry<'_>>(&text) {
             Ok(entry) => Ok(entry),
             Err(error) => {
                 let (cleaned, count) = sepia_ir::json_text::replace_lone_surrogates(text.as_bytes());
@@ -92,7 +93,7 @@ impl Assembler {
                     repair = Some(Repair::Surrogates(count));
                     repaired = Some(String::from_utf8_lossy(&cleaned).into_owned());
                 }
-                repaired.as_deref().map_or(Err(error), serde_json::from_str)
+                repaired.as_deref().map_or(Err(error), parse)
             }
         };
         let source = repaired.as_deref().unwrap_or(&text);
@@ -125,7 +126,7 @@ impl Assembler {
         let Some(first) = nodes.clone().next() else { return };
         match self.index.nodes[first as usize].kind {
             NodeKind::Assistant if only.is_none() => self.assistant(line, first, entry, source, repair),
-            NodeKind::System if only.is_none() => self.system(line, first, &entry, repair),
+            NodeKind::System if only.is_none() => self.system(line, first, &entry, source, repair),
             NodeKind::Assistant | NodeKind::System => {}
             NodeKind::User | NodeKind::Tool => self.user(line, nodes, entry, source, repair, only),
         }
@@ -148,7 +149,7 @@ impl Assembler {
     }
 
     fn assistant(&mut self, line: u32, at: u32, mut entry: Entry<'_>, source: &str, repair: Option<Repair>) {
-        let warning = repair.map(|repair| self.warning(line, repair));
+        let warning = repair.map(|repair| self.warning(line, repair, source));
         let marks = self.index.nodes[at as usize].marks;
         let Some(slot) = self.slot(at, Role::Assistant, &entry) else { return };
         slot.line(&entry, warning);
@@ -240,7 +241,7 @@ impl Assembler {
                                 .into_iter()
                                 .nth(at)
                         };
-                        self.result(line, node, &entry, Result { block, noted, raw: &raw }, repair, only);
+                        self.result(line, node, &entry, Result { block, noted, raw: &raw, source }, repair, only);
                     } else if !said.shown(&mut block) {
                         said.opaque.extend(raw_blocks(source, &["message", "content"]).into_iter().nth(position));
                     }
@@ -250,7 +251,7 @@ impl Assembler {
             Content::Missing => {}
         }
         let Some(node) = free.next().filter(|_| only.is_none()) else { return };
-        let warning = repair.map(|repair| self.warning(line, repair));
+        let warning = repair.map(|repair| self.warning(line, repair, source));
         let from = nodes.start;
         let Some(slot) = self.slot(node, Role::User, &entry) else { return };
         slot.line(&entry, warning);
@@ -276,7 +277,7 @@ impl Assembler {
         repair: Option<Repair>,
         only: Option<u32>,
     ) {
-        let Result { mut block, noted, raw } = result;
+        let Result { mut block, noted, raw, source } = result;
         let plan = self.index.nodes[at as usize];
         if only.is_some_and(|only| plan.call != only + 1) {
             return;
@@ -302,7 +303,7 @@ impl Assembler {
         if only.is_some() {
             return;
         }
-        let warning = repair.map(|repair| self.warning(line, repair));
+        let warning = repair.map(|repair| self.warning(line, repair, source));
         let Some(slot) = self.slot(at, Role::Tool, entry) else { return };
         slot.line(entry, warning);
         slot.node.content = shown.content;
@@ -316,8 +317,8 @@ impl Assembler {
         }
     }
 
-    fn system(&mut self, line: u32, at: u32, entry: &Entry<'_>, repair: Option<Repair>) {
-        let warning = repair.map(|repair| self.warning(line, repair));
+    fn system(&mut self, line: u32, at: u32, entry: &Entry<'_>, source: &str, repair: Option<Repair>) {
+        let warning = repair.map(|repair| self.warning(line, repair, source));
         let Some(slot) = self.slot(at, Role::System, entry) else { return };
         slot.line(entry, warning);
         entry.content.get().unwrap_or_default().clone_into(&mut slot.node.content);
@@ -329,12 +330,13 @@ impl Assembler {
         }
     }
 
-    fn warning(&self, line: u32, repair: Repair) -> String {
+    fn warning(&self, line: u32, repair: Repair, source: &str) -> String {
         let (code, what) = repair.told();
+        let member = lines::repaired_member(source).map(|member| format!(" of `{member}`")).unwrap_or_default();
         let plan = self.index.lines[line as usize];
         let mut members = Members::default();
         members.text("code", code);
-        members.text("message", &format!("{what} in line {} of `{}`", plan.number, self.path));
+        members.text("message", &format!("{what}{member} in line {} of `{}`", plan.number, self.path));
         self.place(line, &mut members);
         members.finish()
     }
@@ -351,8 +353,7 @@ impl Assembler {
         let mut members = Members::default();
         members.text("code", "broken-record");
         let number = self.index.lines[line as usize].number;
-        let cause = if error.is_syntax() { "it is not well-formed JSON" } else { "it is nested too deeply or odd" };
-        members.text("message", &format!("line {number} of `{}` could not be read: {cause}", self.path));
+        members.text("message", &format!("line {number} of `{}` could not be read: {error}", self.path));
         self.place(line, &mut members);
         let warning = members.finish();
         self.stand_ins(line, |slot| slot.warnings.push(warning.clone()));
@@ -421,6 +422,8 @@ struct Result<'a, 'r> {
     noted: Option<ToolUseResult<'a>>,
     /// JSON text of a block of its content.
     raw: &'r dyn Fn(usize) -> Option<String>,
+    /// The record that it is in.
+    source: &'r str,
 }
 
 impl Slot {
@@ -462,7 +465,8 @@ impl Slot {
 
     fn call(&mut self, block: &crate::entry::ContentBlock<'_>) {
         let name = block.name.get().unwrap_or_default();
-        let arguments = block.input.map_or_else(sepia_ir::json_text::null, |raw| metadata::clean(raw.get()));
+        let arguments =
+            block.input.map_or_else(sepia_ir::json_text::null, |raw| metadata::clean(raw.get()).into_owned());
         let mut call = ToolCall::new(block.id.get().unwrap_or_default(), name, arguments);
         call.index = i64::try_from(self.node.tool_calls.len()).unwrap_or(i64::MAX);
         call.locations = locations(name, &call.arguments);

@@ -113,13 +113,13 @@ fn decoded_length(base64: &str) -> usize {
 /// The JSON text of a member of a member … of a record. Slow, and only asked for when there is
 /// something that is to be kept as it is.
 pub(crate) fn raw_member(line: &str, pointer: &[&str]) -> Option<String> {
-    member(line, pointer).map(|raw| metadata::clean(raw.get()))
+    member(line, pointer).map(|raw| metadata::clean(raw.get()).into_owned())
 }
 
 /// The JSON texts of the elements of such a member.
 pub(crate) fn raw_blocks(line: &str, pointer: &[&str]) -> Vec<String> {
     let list = member(line, pointer).and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
-    list.unwrap_or_default().into_iter().map(|raw| metadata::clean(raw.get())).collect()
+    list.unwrap_or_default().into_iter().map(|raw| metadata::clean(raw.get()).into_owned()).collect()
 }
 
 fn member<'a>(line: &'a str, pointer: &[&str]) -> Option<&'a RawValue> {

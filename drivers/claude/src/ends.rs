@@ -2,8 +2,9 @@
 //! ordinary case, without the bytes between.
 
 use crate::entry::{Content, Message, MessageModel, Outline};
-use crate::json::Raw;
+use crate::json::{Raw, parse};
 use crate::lines;
+use crate::metadata::clean;
 use crate::place::STORE;
 use crate::prompt::{self, Spoken};
 use crate::time;
@@ -191,22 +192,7 @@ pub(crate) fn torn(path: &str) -> Warning {
 
 /// Parses the outline of a line and shows it; whether it could be parsed.
 pub(crate) fn outlined(line: &[u8], mut show: impl FnMut(&Outline<'_>)) -> bool {
-    let (text, _) = lines::text(line);
-    if let Ok(outline) = serde_json::from_str::<Outline<'_>>(&text) {
-        show(&outline);
-        return true;
-    }
-    let (repaired, count) = sepia_ir::json_text::replace_lone_surrogates(text.as_bytes());
-    if count == 0 {
-        return false;
-    }
-    match serde_json::from_slice::<Outline<'_>>(&repaired) {
-        Ok(outline) => {
-            show(&outline);
-            true
-        }
-        Err(_) => false,
-    }
+    lines::parse(line, |text| parse::<Outline<'_>>(text).map(|outline| show(&outline))).is_ok()
 }
 
 /// What is sought from the end of the file backwards.
@@ -275,7 +261,7 @@ fn keep_first(known: &mut Option<String>, found: Option<&str>) {
 
 /// The model of a message that a model made.
 fn model_of(message: Raw<'_>) -> Option<String> {
-    let message: MessageModel<'_> = serde_json::from_str(message?.get()).ok()?;
+    let message: MessageModel<'_> = parse(message?.get()).ok()?;
     message.model.filled().filter(|model| *model != "<synthetic>").map(str::to_owned)
 }
 
@@ -290,8 +276,8 @@ pub(crate) enum Told {
 
 /// What a person said with a user record; none for tool results and for what the agent wrote.
 pub(crate) fn spoken(message: Raw<'_>) -> Option<Told> {
-    let (repaired, _) = sepia_ir::json_text::replace_lone_surrogates(message?.get().as_bytes());
-    let message: Message<'_> = serde_json::from_slice(&repaired).ok()?;
+    let repaired = clean(message?.get());
+    let message: Message<'_> = parse(&repaired).ok()?;
     let told = |spoken: Spoken<'_>| match spoken {
         Spoken::Machine(_) => None,
         Spoken::Typed(text) => Some(Told::Typed(text.to_owned())),

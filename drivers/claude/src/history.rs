@@ -15,7 +15,11 @@ use std::rc::Rc;
 
 /// The page that a query asks for.
 pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
-    let located = place::locate(host, session)?;
+    let known = query.index.as_deref().and_then(index_blob::path_of);
+    let located = match known.map(|path| place::confirm(host, session, path)).transpose()?.flatten() {
+        Some(located) => located,
+        None => place::locate(host, session)?,
+    };
     let inside = located.inside.as_deref();
     let kept = query.index.as_deref().and_then(|bytes| index_blob::unpack(bytes, &located.file, inside));
     let (index, envelope, fresh) = if let Some((index, envelope)) = kept {

@@ -20,8 +20,14 @@ pub(crate) fn pack(index: &Index, envelope: &Envelope, file: &FileEntry, inside:
     for number in [file.bytes, file.modified_ns, file.inode] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    let texts =
-        [inside.unwrap_or_default(), &envelope.cwd, &envelope.version, &envelope.git_branch, &envelope.entrypoint];
+    let texts = [
+        &file.path,
+        inside.unwrap_or_default(),
+        &envelope.cwd,
+        &envelope.version,
+        &envelope.git_branch,
+        &envelope.entrypoint,
+    ];
     for text in texts {
         out.extend_from_slice(&position(text.len()).to_le_bytes());
         out.extend_from_slice(text.as_bytes());
@@ -46,6 +52,12 @@ pub(crate) fn pack(index: &Index, envelope: &Envelope, file: &FileEntry, inside:
     out
 }
 
+/// The transcript that an index claims to be of; nothing is checked yet.
+pub(crate) fn path_of(bytes: &[u8]) -> Option<&str> {
+    let mut rest = bytes.strip_prefix(MAGIC)?.get(24..)?;
+    text(&mut rest)
+}
+
 fn checksum(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -64,7 +76,7 @@ pub(crate) fn unpack(bytes: &[u8], file: &FileEntry, inside: Option<&str>) -> Op
             return None;
         }
     }
-    if text(&mut rest)? != inside.unwrap_or_default() {
+    if text(&mut rest)? != file.path || text(&mut rest)? != inside.unwrap_or_default() {
         return None;
     }
     let envelope = Envelope {

@@ -40,6 +40,17 @@ pub(crate) struct Flag(pub(crate) bool);
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Number(pub(crate) Option<f64>);
 
+/// Parses a record, or a part of one. All parsing goes through here: each way into the parser
+/// is compiled for each record type, and a component should be small.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
+    serde_json::from_str(text)
+}
+
+/// As [`parse`], of a small file.
+pub(crate) fn parse_file<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    parse(std::str::from_utf8(bytes).ok()?).ok()
+}
+
 struct Scalar;
 
 /// What a lenient member found.
@@ -150,6 +161,7 @@ macro_rules! members {
                         f.write_str("any value")
                     }
 
+                    #[inline(never)]
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut out = $name::default();
                         while let Some(key) = map.next_key::<$crate::json::Str<'de>>()? {

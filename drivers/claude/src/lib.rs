@@ -27,6 +27,7 @@ mod place;
 mod projection;
 mod prompt;
 mod prompts;
+mod repairs;
 mod stats;
 mod stub;
 mod summary;

@@ -77,15 +77,35 @@ pub(crate) enum Repair {
 }
 
 impl Repair {
-    /// Stable name, and a sentence.
+    /// Stable name, and a sentence without its place.
     pub(crate) fn told(self) -> (&'static str, String) {
         match self {
             Self::Encoding => ("not-utf8", "bytes that are not UTF-8 were replaced by U+FFFD".to_owned()),
             Self::Surrogates(count) => {
-                ("lone-surrogate", format!("{count} half surrogate pairs were replaced by U+FFFD"))
+                ("lone-surrogate", format!("half surrogate pairs ({count}) were replaced by U+FFFD"))
             }
         }
     }
+}
+
+/// The way to the first string of a repaired record that holds U+FFFD, as in
+/// `message.content[0].text`.
+pub(crate) fn repaired_member(record: &str) -> Option<String> {
+    fn way(value: &serde_json::Value) -> Option<String> {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => text.contains('\u{fffd}').then(String::new),
+            Value::Array(items) => {
+                items.iter().enumerate().find_map(|(at, item)| Some(format!("[{at}]{}", way(item)?)))
+            }
+            Value::Object(members) => {
+                members.iter().find_map(|(name, member)| Some(format!(".{name}{}", way(member)?)))
+            }
+            _ => None,
+        }
+    }
+    let value = serde_json::from_str(record).ok()?;
+    Some(way(&value)?.trim_start_matches('.').to_owned())
 }
 
 /// The text of a line without a byte order mark.
@@ -101,7 +121,7 @@ pub(crate) fn text(line: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
 /// surrogates replaced.
 pub(crate) fn parse<T>(
     line: &[u8],
-    read: impl Fn(&str) -> serde_json::Result<T>,
+    mut read: impl FnMut(&str) -> serde_json::Result<T>,
 ) -> Result<(T, Option<Repair>), serde_json::Error> {
     let (text, repair) = text(line);
     match read(&text) {

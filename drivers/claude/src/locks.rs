@@ -1,6 +1,6 @@
 //! Sessions that a running agent holds: the agent keeps a note for each of its processes.
 
-use crate::json::{Number, Raw, Str, members, text_of};
+use crate::json::{Number, Raw, Str, members, parse_file, text_of};
 use crate::place::STORE;
 use sepia_ir::{DriverError, LockState};
 use sepia_sdk::Host;
@@ -29,7 +29,7 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
         }
         // A note may vanish between the walk and the look.
         let Ok(bytes) = host.read(STORE, &file.path, 0, LONGEST) else { continue };
-        let Ok(note) = serde_json::from_slice::<Note<'_>>(&bytes) else { continue };
+        let Some(note) = parse_file::<Note<'_>>(&bytes) else { continue };
         let Some(session) = note.session_id.filled() else { continue };
         let Some(pid) = note.pid.0.and_then(pid_of) else { continue };
         let Some(started) = host.start_ticks(pid) else { continue };

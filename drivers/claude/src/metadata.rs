@@ -2,6 +2,7 @@
 //! there are many.
 
 use sepia_ir::Json;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A JSON object being written.
@@ -88,18 +89,64 @@ fn push_string(out: &mut String, value: &str) {
     out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned()));
 }
 
-/// JSON text of a record without lone halves of surrogate pairs.
-pub(crate) fn clean(json: &str) -> String {
-    if !json.contains("\\u") {
-        return json.to_owned();
+/// Deeper values are not passed on: readers of JSON give up at 128 levels, some of which are
+/// around the value.
+const DEEPEST: usize = 100;
+
+/// JSON text of a record without lone halves of surrogate pairs. What is nested too deeply for
+/// others to read becomes a note of its size.
+pub(crate) fn clean(json: &str) -> Cow<'_, str> {
+    if is_too_deep(json) {
+        return Cow::Owned(format!("{{\"nestedTooDeeply\":true,\"bytes\":{}}}", json.len()));
+    }
+    if memchr::memmem::find(json.as_bytes(), b"\\u").is_none() {
+        return Cow::Borrowed(json);
     }
     let (cleaned, replaced) = sepia_ir::json_text::replace_lone_surrogates(json.as_bytes());
-    if replaced == 0 { json.to_owned() } else { String::from_utf8_lossy(&cleaned).into_owned() }
+    if replaced == 0 { Cow::Borrowed(json) } else { Cow::Owned(String::from_utf8_lossy(&cleaned).into_owned()) }
+}
+
+fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut at) = (0usize, 0);
+    let bytes = json.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => loop {
+                let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at + 1..).unwrap_or_default()) else {
+                    return false;
+                };
+                at += 1 + found;
+                if bytes[at] == b'"' {
+                    break;
+                }
+                at += 1;
+            },
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > DEEPEST {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Members;
+    use super::{Members, clean};
+
+    #[test]
+    fn what_is_nested_too_deeply_is_told_by_its_size() {
+        let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(clean(&deep(100)), deep(100));
+        assert_eq!(clean(&deep(101)), r#"{"nestedTooDeeply":true,"bytes":202}"#);
+        let quoted = format!("\"{}\\\"[\"", "[".repeat(500));
+        assert_eq!(clean(&quoted), quoted);
+    }
 
     #[test]
     fn what_is_written_is_json() {

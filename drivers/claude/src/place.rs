@@ -136,6 +136,18 @@ pub(crate) fn locate(host: &Host, session: &SessionRef) -> Result<Located, Drive
     }
 }
 
+/// Looks a session up where it was before: cheaper than looking everywhere. None when it
+/// isn't there, or is one that the path doesn't tell.
+pub(crate) fn confirm(host: &Host, session: &SessionRef, path: &str) -> Result<Option<Located>, DriverError> {
+    let Some(transcript) = Transcript::of(path) else { return Ok(None) };
+    if session.agent_id.is_some() || transcript.stem != session.id {
+        return Ok(None);
+    }
+    let Some((under, name)) = path.rsplit_once('/') else { return Ok(None) };
+    let files = host.walk(STORE, under, 0, &[name.to_owned()])?.files;
+    Ok(files.into_iter().find(|file| file.path == path).map(|file| Located { file, inside: None }))
+}
+
 /// Whether an id can be one of a file at all.
 fn plausible(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(['/', '\\']) && !id.chars().any(char::is_control)

@@ -6,7 +6,7 @@ use crate::checkpoints;
 use crate::draft::Draft;
 use crate::ends::{self, Ends, FIRST, Scope};
 use crate::gather::{Gathered, gather, read_title};
-use crate::json::{Number, Str, members};
+use crate::json::{Number, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
 use crate::prompt::one_line;
@@ -21,16 +21,10 @@ use sepia_sdk::Host;
 
 /// `backendType` of the sessions.
 pub(crate) const BACKEND: &str = "claude";
-/// Needles of title records come first, then those of sub-agents kept in the same file.
-const TITLE_NEEDLES: usize = 4;
-const NEEDLES: [&str; 6] = [
-    "\"customTitle\"",
-    "\"aiTitle\"",
-    "\"type\":\"summary\"",
-    "\"type\": \"summary\"",
-    "\"isSidechain\":true",
-    "\"isSidechain\": true",
-];
+/// Needles of title records come first, then that of sub-agents kept in the same file. The
+/// agent writes JSON without blanks; files of other writers are looked through in full.
+const TITLE_NEEDLES: usize = 3;
+const NEEDLES: [&str; 4] = ["\"customTitle\"", "\"aiTitle\"", "\"type\":\"summary\"", "\"isSidechain\":true"];
 /// Bytes of a found line that are taken at once.
 const LONGEST_TITLE_LINE: u32 = 4 << 10;
 /// Lines of titles and of sub-agents, before the whole file is looked through instead.
@@ -63,10 +57,12 @@ fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDet
     let scope = transcript.scope();
     let report = host.survey(STORE, path, &query(scope))?;
     let first = Found::of(&report);
+    let foreign = memchr::memmem::find(&report.head, b"\"type\": \"").is_some();
     let file = report.file;
     let ends = ends::look(host, &file, report.head, report.tail, scope)?;
     let source = Source { host, transcript, file: &file };
-    let whole = detail == SummaryDetail::Stats || first.sidechains || report.truncated || !ends.conversational;
+    let whole =
+        detail == SummaryDetail::Stats || first.sidechains || foreign || report.truncated || !ends.conversational;
     if !whole {
         let titles = first.titles(host, path)?;
         let envelope = envelope(&ends);
@@ -299,7 +295,7 @@ impl Source<'_> {
 
     fn note(&self, about: &mut About) -> Result<(), DriverError> {
         let Some(bytes) = self.beside(self.transcript.meta_path())? else { return Ok(()) };
-        let Ok(note) = serde_json::from_slice::<AgentNote<'_>>(&bytes) else {
+        let Some(note) = parse_file::<AgentNote<'_>>(&bytes) else {
             let message = format!("what is noted beside `{}` is no JSON and was passed over", self.file.path);
             about.warnings.push(Warning::new("broken-note", message).in_file(&self.file.path));
             return Ok(());
@@ -313,7 +309,7 @@ impl Source<'_> {
 
     fn title_file(&self) -> Result<Option<String>, DriverError> {
         let Some(bytes) = self.beside(self.transcript.title_path())? else { return Ok(None) };
-        let title = serde_json::from_slice::<TitleFile<'_>>(&bytes).ok();
+        let title = parse_file::<TitleFile<'_>>(&bytes);
         Ok(title.and_then(|title| title.custom_title.filled().map(str::to_owned)))
     }
 

@@ -11,7 +11,7 @@ pub(super) fn since(text: &str) -> Result<f64, String> {
         return Ok(seconds(time));
     }
     if let Ok(date) = text.parse::<Date>() {
-        return date.to_zoned(TimeZone::system()).map(|start| seconds(start.timestamp())).map_err(|e| e.to_string());
+        return date.to_zoned_datetime(TimeZone::system()).map(|start| seconds(start.timestamp())).map_err(|e| e.to_string());
     }
     if let Ok(span) = text.trim_end_matches("ago").trim().parse::<Span>() {
         let ago = if span.is_negative() { span.negate() } else { span };
@@ -36,7 +36,7 @@ pub(super) fn ago(epoch_seconds: f64, now: Timestamp) -> String {
 
 /// A time here, in a `strftime` form; `-` when there is none.
 pub(super) fn local(epoch_seconds: f64, form: &str) -> String {
-    let zoned = timestamp(epoch_seconds).map(|time| time.to_zoned(TimeZone::system()));
+    let zoned = timestamp(epoch_seconds).map(|time| time.to_zoned_datetime(TimeZone::system()));
     zoned.map_or_else(|| "-".to_owned(), |time| time.strftime(form).to_string())
 }
 

@@ -2,7 +2,6 @@
 
 use super::error::PlaneError;
 use super::Plane;
-use crate::loader::{About, SessionRead};
 use schemars::JsonSchema;
 use sepia_ir::{
     Block, Branch, Diff, HistoryQuery, Json, Location, MessageNode, Role, SessionRef, TokenUsage, ToolCall,
@@ -108,12 +107,12 @@ impl Plane {
     pub async fn history(&self, request: &HistoryRequest) -> Result<HistoryPage, PlaneError> {
         let session = SessionRef { id: request.id.clone(), agent_id: None };
         let limit = request.limit.unwrap_or(self.config.history_limit).max(1);
-        let ask = |about, reader| {
+        let asked = self.first_that_knows(&request.id, request.agent.as_deref(), |about, reader| {
             let index = self.page_indexes.get(&about.build, &request.id);
             let query = HistoryQuery { limit, before: request.before, branch: request.branch, index };
             reader.history(session.clone(), query)
-        };
-        let (about, page) = self.first_that_knows(&request.id, request.agent.as_deref(), ask).await?;
+        });
+        let (about, page) = asked.await?;
         if let Some(index) = page.index {
             self.page_indexes.put(&about.build, &request.id, index);
         }

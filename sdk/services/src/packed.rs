@@ -8,7 +8,7 @@
 //! | 8 | offset of the line in the file |
 //! | 4 | its length without the line feed |
 //! | 1 | [`LineKind`]: 0 object, 1 other JSON or not JSON, 2 empty, 3 the last line, without a line feed |
-//! | 2 | number of values |
+//! | 4 | number of values |
 //!
 //! followed by its values, each
 //!
@@ -42,12 +42,13 @@ pub struct Packer {
     bytes: Vec<u8>,
     /// Where the number of values of the open line stands.
     count_at: usize,
-    count: u16,
+    count: u32,
 }
 
 const OMITTED: u32 = u32::MAX;
-const LINE_HEADER: usize = 15;
+const LINE_HEADER: usize = 17;
 const VALUE_HEADER: usize = 9;
+const COUNT: usize = 4;
 
 impl Packer {
     /// Begins a line; values follow.
@@ -57,18 +58,20 @@ impl Packer {
         self.bytes.extend_from_slice(&length.to_le_bytes());
         self.bytes.push(kind as u8);
         self.count_at = self.bytes.len();
-        self.bytes.extend_from_slice(&[0, 0]);
+        self.bytes.extend_from_slice(&[0; COUNT]);
     }
 
-    /// Adds a value to the line; `None` for one that is too long. A line holds 65,535 at most,
-    /// further ones are passed over.
+    /// Adds a value to the open line; `None` for one that is too long. Without an open line
+    /// there is nothing to add to.
     pub fn value(&mut self, member: u8, element: u32, text: Option<&[u8]>) {
-        let Some(count) = self.count.checked_add(1) else { return };
+        if self.count_at == 0 {
+            return;
+        }
         let length = match text.map(|t| u32::try_from(t.len())) {
             Some(Ok(length)) if length != OMITTED => length,
             _ => OMITTED,
         };
-        self.count = count;
+        self.count += 1;
         self.bytes.push(member);
         self.bytes.extend_from_slice(&element.to_le_bytes());
         self.bytes.extend_from_slice(&length.to_le_bytes());
@@ -80,7 +83,7 @@ impl Packer {
     /// Forgets the values of the open line and says that it is of another kind after all.
     pub fn restate(&mut self, kind: LineKind) {
         if self.count_at > 0 {
-            self.bytes.truncate(self.count_at + 2);
+            self.bytes.truncate(self.count_at + COUNT);
             self.bytes[self.count_at - 1] = kind as u8;
             self.count = 0;
         }
@@ -104,7 +107,7 @@ impl Packer {
 
     fn close(&mut self) {
         if self.count > 0 {
-            self.bytes[self.count_at..self.count_at + 2].copy_from_slice(&self.count.to_le_bytes());
+            self.bytes[self.count_at..self.count_at + COUNT].copy_from_slice(&self.count.to_le_bytes());
         }
         self.count = 0;
     }
@@ -213,7 +216,7 @@ fn split_row(bytes: &[u8]) -> Option<(Row<'_>, &[u8])> {
         3 => LineKind::Unterminated,
         _ => return None,
     };
-    let count = u16::from_le_bytes(header[13..15].try_into().ok()?);
+    let count = u32::from_le_bytes(header[13..17].try_into().ok()?);
     let mut after = rest;
     for _ in 0..count {
         after = split_value(after)?.1;
@@ -233,4 +236,108 @@ fn split_value(bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
         (Some(text), after)
     };
     Some((Value { member: header[0], element, json }, after))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops where a value is missing")]
+    use super::{LineKind, Packer, Rows};
+    use proptest::prelude::*;
+
+    type Given = (u64, u32, u8, Vec<(u8, u32, Option<Vec<u8>>)>);
+
+    const KINDS: [LineKind; 4] = [LineKind::Object, LineKind::Other, LineKind::Empty, LineKind::Unterminated];
+
+    fn packed(lines: &[Given]) -> Vec<u8> {
+        let mut packer = Packer::default();
+        for (offset, length, kind, values) in lines {
+            packer.line(*offset, *length, KINDS[*kind as usize]);
+            for (member, element, text) in values {
+                packer.value(*member, *element, text.as_deref());
+            }
+        }
+        packer.finish()
+    }
+
+    fn unpacked(bytes: Vec<u8>) -> Vec<Given> {
+        let rows = Rows::unpack(bytes).unwrap();
+        let values = |row: super::Row<'_>| {
+            row.values().map(|value| (value.member, value.element, value.json.map(<[u8]>::to_vec))).collect()
+        };
+        rows.iter().map(|row| (row.offset, row.length, row.kind as u8, values(row))).collect()
+    }
+
+    fn lines() -> impl Strategy<Value = Vec<Given>> {
+        let text = prop::option::of(prop::collection::vec(any::<u8>(), 0..20));
+        let values = prop::collection::vec((any::<u8>(), any::<u32>(), text), 0..6);
+        prop::collection::vec((any::<u64>(), any::<u32>(), 0..4u8, values), 0..10)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_is_unpacked(lines in lines()) {
+            prop_assert_eq!(unpacked(packed(&lines)), lines);
+        }
+
+        #[test]
+        fn two_packed_strings_are_one(a in lines(), b in lines()) {
+            prop_assert_eq!(unpacked([packed(&a), packed(&b)].concat()), [a, b].concat());
+        }
+
+        #[test]
+        fn a_cut_or_changed_string_is_refused_or_read_but_no_panic(
+            lines in lines(), cut in any::<prop::sample::Index>(), change in any::<prop::sample::Index>(), byte in any::<u8>(),
+        ) {
+            let mut bytes = packed(&lines);
+            if let Some(place) = (!bytes.is_empty()).then(|| change.index(bytes.len())) {
+                bytes[place] = byte;
+                bytes.truncate(cut.index(bytes.len() + 1));
+            }
+            if let Ok(rows) = Rows::unpack(bytes) {
+                prop_assert!(rows.iter().flat_map(|row| row.values().collect::<Vec<_>>()).count() < 100);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Rows::unpack(bytes).map(|rows| rows.iter().map(|row| row.values().count()).sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn the_form_is_the_documented_one() {
+        let bytes = packed(&[(0x0102, 3, 1, vec![(7, 9, Some(b"1".to_vec())), (8, 0, None)])]);
+        let line = [2, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 1, 2, 0, 0, 0];
+        let values = [7, 9, 0, 0, 0, 1, 0, 0, 0, b'1', 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(bytes, [&line[..], &values].concat());
+    }
+
+    #[test]
+    fn a_line_holds_any_number_of_values() {
+        let values = vec![(0, 0, Some(b"1".to_vec())); 100_000];
+        let lines = [(0, 1, 0, values), (2, 0, 2, vec![])];
+        assert_eq!(unpacked(packed(&lines)), lines);
+    }
+
+    #[test]
+    fn a_restated_line_has_no_values() {
+        let mut packer = Packer::default();
+        packer.line(0, 1, LineKind::Object);
+        packer.value(0, 0, Some(b"1"));
+        packer.restate(LineKind::Other);
+        packer.line(5, 2, LineKind::Object);
+        packer.value(1, 0, Some(b"true"));
+        let bytes = packer.finish();
+        assert_eq!(unpacked(bytes), [(0, 1, 1, vec![]), (5, 2, 0, vec![(1, 0, Some(b"true".to_vec()))])]);
+    }
+
+    #[test]
+    fn plain_text_is_a_string_without_escapes() {
+        let plain = |json: &'static [u8]| super::Value { member: 0, element: 0, json: Some(json) }.plain();
+        assert_eq!(plain(b"\"id-1\""), Some("id-1"));
+        assert_eq!(plain(b"\"\""), Some(""));
+        for none in [&b"\""[..], b"7", b"null", b"\"a\\n\"", b"\"\xff\"", b""] {
+            assert_eq!(plain(none), None);
+        }
+    }
 }

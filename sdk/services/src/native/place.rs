@@ -87,3 +87,73 @@ fn tidy(path: &Path) -> PathBuf {
 pub(super) fn is_directory(kind: StoreKind) -> bool {
     matches!(kind, StoreKind::Directory)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops where a value is missing")]
+    use super::{Place, PlaceError, place_of};
+    use sepia_ir::{StoreAccess, StoreKind, StoreRequest};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    fn place(default_path: &str, environment: &[(&str, &str)]) -> Result<Place, PlaceError> {
+        let request = StoreRequest {
+            name: "sessions".into(),
+            env: vec!["FIRST".into(), "SECOND".into()],
+            default_path: default_path.into(),
+            kind: StoreKind::Directory,
+            access: StoreAccess::Read,
+            follow_links_in: Vec::new(),
+        };
+        let get =
+            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        place_of(&request, &get)
+    }
+
+    fn path(default_path: &str, environment: &[(&str, &str)]) -> PathBuf {
+        place(default_path, environment).unwrap().path
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_and_not_empty_wins() {
+        let moved = |environment: &[(&str, &str)]| {
+            let place = place("~/x", environment).unwrap();
+            (place.path.display().to_string(), place.moved_by)
+        };
+        let home = ("HOME", "/home/me");
+        assert_eq!(moved(&[home]), ("/home/me/x".into(), None));
+        assert_eq!(moved(&[home, ("FIRST", "/a"), ("SECOND", "/b")]), ("/a".into(), Some("FIRST".into())));
+        assert_eq!(moved(&[home, ("FIRST", ""), ("SECOND", "/b")]), ("/b".into(), Some("SECOND".into())));
+        assert_eq!(moved(&[("FIRST", "/a/./b//c/")]), ("/a/b/c".into(), Some("FIRST".into())));
+    }
+
+    #[test]
+    fn a_relative_variable_counts_from_the_current_directory() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(path("~/x", &[("FIRST", "sub/store")]), here.join("sub/store"));
+    }
+
+    #[test]
+    fn defaults_are_below_home_or_the_base_directories() {
+        let home = ("HOME", "/home/me");
+        assert_eq!(path("~", &[home]), Path::new("/home/me"));
+        assert_eq!(path("/opt/x", &[]), Path::new("/opt/x"));
+        assert_eq!(path("$XDG_DATA_HOME/x", &[home]), Path::new("/home/me/.local/share/x"));
+        assert_eq!(path("$XDG_CONFIG_HOME/x", &[home]), Path::new("/home/me/.config/x"));
+        assert_eq!(path("$XDG_STATE_HOME/x", &[home]), Path::new("/home/me/.local/state/x"));
+        assert_eq!(path("$XDG_CACHE_HOME/x", &[home]), Path::new("/home/me/.cache/x"));
+        assert_eq!(path("$XDG_DATA_HOME/x", &[home, ("XDG_DATA_HOME", "/data")]), Path::new("/data/x"));
+        assert_eq!(path("$XDG_DATA_HOME/x", &[home, ("XDG_DATA_HOME", "rel")]), Path::new("/home/me/.local/share/x"));
+    }
+
+    #[test]
+    fn what_has_no_place_is_an_error_that_says_what_to_set() {
+        assert_eq!(place("~/x", &[]), Err(PlaceError::NoHome("sessions".into())));
+        assert_eq!(place("~/x", &[("HOME", "")]), Err(PlaceError::NoHome("sessions".into())));
+        assert_eq!(place("$XDG_DATA_HOME/x", &[]), Err(PlaceError::NoHome("sessions".into())));
+        for default in ["x/y", "$OTHER/x", "", "~other/x"] {
+            let error = place(default, &[("HOME", "/home/me")]).unwrap_err();
+            assert!(matches!(&error, PlaceError::NotAbsolute { hint, .. } if hint == "FIRST"), "{default}: {error}");
+        }
+    }
+}

@@ -89,7 +89,7 @@ impl Store {
         };
         let failed = |source| ServiceError::Io { path: place.display().to_string(), source };
         match place.canonicalize() {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(store),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(store),
             canonical => store.home = canonical.map_err(failed)?,
         }
         if store.home != place && refuse(&store.home) {

@@ -168,6 +168,7 @@ fn what_does_not_exist_is_empty_and_what_is_no_directory_is_an_error() {
     assert_eq!(store.walk("", 9, &[]).unwrap().files, []);
     assert!(matches!(text(&store, "x"), Err(ServiceError::NotFound(_))));
     ground.file("plain", "x");
+    assert!(!ground.try_open("plain/below", &[], &|_| false).unwrap().exists());
     assert!(matches!(ground.try_open("plain", &[], &|_| false), Err(ServiceError::Io { .. })));
 }
 

@@ -7,6 +7,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("test", "format check, clippy, build, all tests, and a summary: what CI runs"),
     ("build", "add the wasm target when it is missing, build everything in release"),
     ("bench", "time the release program (arguments go to the benches)"),
+    ("guests", "build the guests that misbehave, for the tests of the loader"),
     ("fmt", "format all code"),
     ("schema", "write the checked-in JSON Schema of the wire anew"),
     ("help", "this list"),

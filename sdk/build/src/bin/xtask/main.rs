@@ -9,6 +9,7 @@ mod console;
 mod demo;
 mod failure;
 mod fmt;
+mod guests;
 mod help;
 mod schema;
 mod step;
@@ -66,6 +67,7 @@ fn run(console: Console, arguments: &[String]) -> Result<(), Failure> {
         "demo" => demo::run(&context),
         "bench" => bench::run(&context, rest),
         "fmt" => fmt::run(&context),
+        "guests" => guests::run(&context),
         "schema" => schema::run(&context),
         other => Err(Failure::usage(format!("there is no command `{other}`: `cargo xtask help` lists them"))),
     }

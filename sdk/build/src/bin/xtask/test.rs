@@ -3,10 +3,11 @@
 use crate::Context;
 use crate::build::{self, EVERYTHING};
 use crate::failure::Failure;
-use crate::step::Step;
+use crate::guests;
+use crate::step::{Ended, Step};
 use count::Count;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod count;
 
@@ -27,9 +28,20 @@ const DOC_TESTS: Step =
 
 /// A line of the summary.
 struct Row {
-    step: &'static Step,
+    name: &'static str,
+    by_hand: String,
     /// None when the step was not run.
     ended: Option<(bool, Duration)>,
+}
+
+impl Row {
+    fn new(step: &Step, ended: Option<&Ended>) -> Self {
+        Self { name: step.name, by_hand: step.by_hand(), ended: ended.map(|ended| (ended.success, ended.took)) }
+    }
+
+    fn succeeded(&self) -> bool {
+        matches!(self.ended, Some((true, _)))
+    }
 }
 
 pub(crate) fn run(context: &Context) -> Result<(), Failure> {
@@ -37,24 +49,41 @@ pub(crate) fn run(context: &Context) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for step in [&FORMAT, &CLIPPY, &EVERYTHING] {
         let ended = step.run(context)?;
-        rows.push(Row { step, ended: Some((ended.success, ended.took)) });
+        rows.push(Row::new(step, Some(&ended)));
     }
-    let built = rows.last().is_some_and(|row| matches!(row.ended, Some((true, _))));
+    rows.push(build_guests(context));
+    let built = rows.iter().any(|row| row.name == EVERYTHING.name && row.succeeded());
     let runner = if has_nextest(context) { &NEXTEST } else { &CARGO_TEST };
     let mut count = Count::default();
     for step in [runner, &DOC_TESTS] {
         if !built {
-            rows.push(Row { step, ended: None });
+            rows.push(Row::new(step, None));
             continue;
         }
         let ended = step.run_and_read(context)?;
         count.add(&ended.output);
-        rows.push(Row { step, ended: Some((ended.success, ended.took)) });
+        rows.push(Row::new(step, Some(&ended)));
     }
     summarise(context, &rows, count);
-    let failed: Vec<&str> =
-        rows.iter().filter(|row| !matches!(row.ended, Some((true, _)))).map(|row| row.step.name).collect();
-    if failed.is_empty() { Ok(()) } else { Err(Failure::silent()) }
+    if !rows.iter().all(Row::succeeded) {
+        return Err(Failure::silent());
+    }
+    if count.passed == 0 {
+        return Err(Failure::new("no test was counted although the runner succeeded: its summary was not understood"));
+    }
+    Ok(())
+}
+
+/// Failing, it is a line of the summary like any other step.
+fn build_guests(context: &Context) -> Row {
+    let by_hand = "cargo xtask guests";
+    context.console.say(&context.console.dim(&format!("$ {by_hand}")));
+    let start = Instant::now();
+    let result = guests::run(context);
+    if let Err(failure) = &result {
+        failure.report(&context.console);
+    }
+    Row { name: "guests", by_hand: by_hand.to_owned(), ended: Some((result.is_ok(), start.elapsed())) }
 }
 
 fn has_nextest(context: &Context) -> bool {
@@ -79,10 +108,10 @@ fn summarise(context: &Context, rows: &[Row], count: Count) {
             Some((false, took)) => (console.red(&format!("{:<9}", "FAILED")), seconds(took)),
             None => (console.yellow(&format!("{:<9}", "not run")), "-".to_owned()),
         };
-        console.say(&format!("{:<11}{result}{time:>8}   {}", row.step.name, row.step.by_hand()));
+        console.say(&format!("{:<11}{result}{time:>8}   {}", row.name, row.by_hand));
     }
     console.say("");
-    let ran = rows.iter().any(|row| row.step.name == "tests" && row.ended.is_some());
+    let ran = rows.iter().any(|row| row.name == "tests" && row.ended.is_some());
     let note = match (ran, count.ignored) {
         (false, _) => " (not run: the build failed)".to_owned(),
         (true, 0) => String::new(),

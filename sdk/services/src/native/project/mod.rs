@@ -32,7 +32,7 @@ struct Sizes {
 }
 
 const SIZES: Sizes =
-    Sizes { block: 1 << 20, max_line: 256 << 20, one_part: 8 << 20, part: 4 << 20, max_packed: 256 << 20 };
+    Sizes { block: 512 << 10, max_line: 256 << 20, one_part: 8 << 20, part: 4 << 20, max_packed: 256 << 20 };
 
 /// Threads of one call at most; several calls run at once anyway.
 const MAX_THREADS: usize = 4;

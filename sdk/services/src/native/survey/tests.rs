@@ -61,7 +61,7 @@ proptest! {
         prop_assert_eq!(report.lines, lines);
         prop_assert_eq!(report.truncated, truncated);
         prop_assert_eq!((report.head, report.tail), ends(&bytes, &query));
-        prop_assert_eq!(report.line_feeds, bytes.iter().filter(|byte| **byte == b'\n').count() as u64);
+        prop_assert_eq!(report.line_feeds, bytes.split(|byte| *byte == b'\n').count() as u64 - 1);
         prop_assert_eq!(report.file.bytes, bytes.len() as u64);
     }
 

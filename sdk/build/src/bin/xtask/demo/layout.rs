@@ -207,12 +207,12 @@ mod tests {
         let frame = r#"{"id":1,"result":[{"x":1,"y":"aaaaaaaaaaaa"},{"x":2},{"x":3},{"x":4}]}"#;
         let expected = [
             "{",
-            "  id: 1",
+            "  id: 1,",
             "  result: [",
             "    {x: 1, y: \"aaaaaaaaaaaa\"},",
             "    {x: 2},",
             "    … 2 more",
-            "  ],",
+            "  ]",
             "}",
         ];
         assert_eq!(lines(frame, 40), expected);

@@ -37,15 +37,19 @@ pub(super) fn show(context: &Context, program: &Path, scratch: &Scratch) -> Resu
         *by_agent.entry(text(row, "agent").unwrap_or_default()).or_default() += 1;
     }
     let counts: Vec<String> = by_agent.iter().map(|(agent, count)| format!("{agent}: {count}")).collect();
-    let (count, took) = (rows.len(), answer.took.as_millis());
-    console
-        .say(&format!("{count} sessions ({}), read in {took} ms from an empty cache. The newest:", counts.join(", ")));
+    let own: Vec<&Value> = rows.iter().filter(|row| row["parentSessionId"].is_null()).collect();
+    let spawned = match rows.len() - own.len() {
+        0 => String::new(),
+        count => format!(", {count} of them sub-agents of another"),
+    };
+    let (all, by_agent, took) = (rows.len(), counts.join(", "), answer.took.as_millis());
+    console.say(&format!("{all} sessions ({by_agent}){spawned}, read in {took} ms with empty caches. The newest:"));
     console.say("");
-    for row in rows.iter().take(ROWS) {
+    for row in own.iter().take(ROWS) {
         console.say(&format!("  {}", line(row, console.width.saturating_sub(2))));
     }
-    if count > ROWS {
-        console.say(&console.dim(&format!("  … {} more", count - ROWS)));
+    if own.len() > ROWS {
+        console.say(&console.dim(&format!("  … {} more", own.len() - ROWS)));
     }
     client.finish().map(|_| ())
 }
