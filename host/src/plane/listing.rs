@@ -3,9 +3,9 @@
 //! Each store is scanned for cheap facts first; rows are then made by several instances of the
 //! driver at once, the newest first, and no more of them than the request needs.
 
+use super::Plane;
 use super::error::PlaneError;
 use super::row::SessionRow;
-use super::Plane;
 use crate::loader::{Driver, Fault, SessionRead};
 use sepia_ir::{ScanEntry, Summary, SummaryDetail, Warning};
 use std::collections::{HashMap, HashSet};
@@ -47,10 +47,11 @@ const CALL_BYTES: u64 = 32 << 20;
 impl Plane {
     /// Lists sessions. A store that fails is a row that says so, and hides no other.
     pub async fn list(&self, request: &ListRequest) -> Result<Listing, PlaneError> {
-        let agents: Vec<String> =
-            self.readers_for(request.agent.as_deref())?.iter().map(|(about, _)| about.manifest.id.clone()).collect();
+        let readers = self.readers_for(request.agent.as_deref()).await?;
+        let agents: Vec<String> = readers.iter().map(|(about, _)| about.manifest.id.clone()).collect();
+        let registry = self.registry().await;
         let wanted = Arc::new(Wanted::of(request));
-        let listings = agents.iter().filter_map(|agent| self.registry.driver(agent)).map(|driver| {
+        let listings = agents.iter().filter_map(|agent| registry.driver(agent)).map(|driver| {
             let (driver, wanted) = (Arc::clone(driver), Arc::clone(&wanted));
             tokio::spawn(async move { one_store(&driver, &wanted).await })
         });
