@@ -8,17 +8,15 @@ use crate::registry::{Found, Registry, Setup, State};
 use crate::text::clean_line;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 pub(super) async fn run() -> Result<(), Failure> {
     let home = setup::home()?;
     let sources = setup::sources(&home);
-    let registry = Registry::load(&sources).await;
-    let plane = Plane::new(Arc::new(registry), home, PlaneConfig::from_env(&setup::env_text), sources.limits.clone());
+    let plane = Plane::new(sources.clone(), home, PlaneConfig::from_env(&setup::env_text), sources.limits.clone());
     let mut out = output::stdout();
     let mut advice = Vec::new();
     write_places(&mut out, &sources, &mut advice).map_err(|e| Failure::output(&e))?;
-    write_drivers(&mut out, plane.registry(), &mut advice).map_err(|e| Failure::output(&e))?;
+    write_drivers(&mut out, plane.registry().await, &mut advice).map_err(|e| Failure::output(&e))?;
     write_stores(&mut out, &plane, &mut advice).await?;
     write_advice(&mut out, &advice).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
@@ -67,7 +65,8 @@ async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<Stri
     let sink = |e: io::Error| Failure::output(&e);
     writeln!(out, "\nstores").map_err(sink)?;
     let in_use = |found: &&Found| matches!(found.state, State::InUse);
-    for found in plane.registry().found().iter().filter(in_use) {
+    let registry = plane.registry().await;
+    for found in registry.found().iter().filter(in_use) {
         let Some(about) = &found.about else { continue };
         let id = &about.manifest.id;
         for store in &found.stores {
@@ -87,7 +86,7 @@ async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<Stri
                 ));
             }
         }
-        let Some(reader) = plane.registry().driver(id).and_then(|driver| driver.session_read()) else { continue };
+        let Some(reader) = registry.driver(id).and_then(|driver| driver.session_read()) else { continue };
         match reader.scan().await {
             Ok(report) => {
                 let bytes: u64 = report.entries.iter().map(|entry| entry.bytes).sum();

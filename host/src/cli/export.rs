@@ -12,7 +12,7 @@ use std::path::Path;
 const BUFFER: usize = 256 << 10;
 
 pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
-    let plane = setup::plane().await?;
+    let plane = setup::plane()?;
     let session = plane.resolve(&args.session.id, args.session.agent.as_deref()).await?;
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)

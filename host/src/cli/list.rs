@@ -14,7 +14,7 @@ use std::io::Write;
 const LEAST_ID: usize = 8;
 
 pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
-    let plane = setup::plane().await?;
+    let plane = setup::plane()?;
     let cwd = args.cwd.as_ref().map(|dir| {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
         dir.to_string_lossy().into_owned()
@@ -37,7 +37,7 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         tracing::warn!("{}: {}", warning.agent, clean_line(&warning.title, 300));
     }
     if sessions.is_empty() {
-        tell_that_there_are_none(&plane, &args);
+        tell_that_there_are_none(&plane.agents().await, &args);
         return Ok(());
     }
     let mut out = output::stdout();
@@ -126,12 +126,12 @@ fn counts(session: &SessionRow) -> [String; 3] {
 }
 
 /// No sessions always comes with the places that were looked at.
-fn tell_that_there_are_none(plane: &crate::plane::Plane, args: &ListArgs) {
+fn tell_that_there_are_none(agents: &[crate::plane::Agent], args: &ListArgs) {
     let mut stderr = std::io::stderr().lock();
     let filtered = args.agent.is_some() || args.cwd.is_some() || args.since.is_some() || args.limit == Some(0);
     let _gone = writeln!(stderr, "no sessions{}; looked at:", if filtered { " match" } else { " were found" });
-    for agent in plane.agents() {
-        for store in agent.stores {
+    for agent in agents {
+        for store in &agent.stores {
             let there = if store.exists { "" } else { " (not there)" };
             let _gone = writeln!(stderr, "  {:<12} {}{there}", agent.id, clean_line(&store.path, 4096));
         }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 pub(super) async fn run() -> Result<(), Failure> {
     // First of all, so that nothing else ever reaches stdout.
     let stdout = take_stdout().map_err(|e| Failure::said(format!("stdout can't be used: {e}")))?;
-    let plane = setup::plane().await?;
+    let plane = setup::plane()?;
     let output = tokio::fs::File::from_std(stdout);
     let end = serve(Arc::new(plane), tokio::io::stdin(), output, told_to_end()).await;
     let end = end.map_err(|e| Failure::output(&e))?;

@@ -4,7 +4,7 @@ use super::exit::Failure;
 use crate::home::Home;
 use crate::limits::Limits;
 use crate::plane::{Plane, PlaneConfig};
-use crate::registry::{Registry, Setup, Sources};
+use crate::registry::{Setup, Sources};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
@@ -43,12 +43,12 @@ pub(super) fn sources(home: &Home) -> Setup {
     }
 }
 
-/// The plane over all drivers of this machine.
-pub(super) async fn plane() -> Result<Plane, Failure> {
+/// The plane over all drivers of this machine. None is loaded yet.
+pub(super) fn plane() -> Result<Plane, Failure> {
     let home = home()?;
     let setup = sources(&home);
-    let registry = Registry::load(&setup).await;
-    Ok(Plane::new(Arc::new(registry), home, PlaneConfig::from_env(&env_text), setup.limits))
+    let limits = setup.limits.clone();
+    Ok(Plane::new(setup, home, PlaneConfig::from_env(&env_text), limits))
 }
 
 /// A variable that is text.

@@ -12,7 +12,7 @@ use sepia_ir::Branch;
 const PAGE: u32 = 200;
 
 pub(super) async fn run(args: ShowArgs) -> Result<(), Failure> {
-    let plane = setup::plane().await?;
+    let plane = setup::plane()?;
     let session = plane.resolve(&args.session.id, args.session.agent.as_deref()).await?;
     if args.json {
         let page = plane.history(&request(&args, &session, args.limit.unwrap_or(u32::MAX), None)).await?;

@@ -37,8 +37,9 @@ pub struct AgentStore {
 
 impl Plane {
     /// The agents whose drivers are in use, in the order in which they are asked.
-    pub fn agents(&self) -> Vec<Agent> {
-        let in_use = self.registry.found().iter().filter(|found| matches!(found.state, crate::registry::State::InUse));
+    pub async fn agents(&self) -> Vec<Agent> {
+        let in_use =
+            self.registry().await.found().iter().filter(|found| matches!(found.state, crate::registry::State::InUse));
         let agent = |found: &crate::registry::Found| {
             let about = found.about.as_ref()?;
             let stores = found.stores.iter().map(|store| AgentStore {

@@ -49,10 +49,11 @@ const CALL_BYTES: u64 = 32 << 20;
 impl Plane {
     /// Lists sessions. A store that fails is a row that says so, and hides no other.
     pub async fn list(&self, request: &ListRequest) -> Result<Listing, PlaneError> {
-        let agents: Vec<String> =
-            self.readers_for(request.agent.as_deref())?.iter().map(|(about, _)| about.manifest.id.clone()).collect();
+        let readers = self.readers_for(request.agent.as_deref()).await?;
+        let agents: Vec<String> = readers.iter().map(|(about, _)| about.manifest.id.clone()).collect();
+        let registry = self.registry().await;
         let wanted = Arc::new(Wanted::of(request));
-        let listings = agents.iter().filter_map(|agent| self.registry.driver(agent)).map(|driver| {
+        let listings = agents.iter().filter_map(|agent| registry.driver(agent)).map(|driver| {
             let (driver, wanted, time) = (Arc::clone(driver), Arc::clone(&wanted), self.limits.listing);
             tokio::spawn(async move {
                 let in_time = tokio::time::timeout(time, one_store(&driver, &wanted)).await;

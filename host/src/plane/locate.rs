@@ -10,8 +10,8 @@ const LONGEST_ID: usize = 512;
 
 impl Plane {
     /// The readers to ask: the one of the agent, or all in their order.
-    pub(super) fn readers_for(&self, agent: Option<&str>) -> Result<Vec<(&About, &dyn SessionRead)>, PlaneError> {
-        let all: Vec<_> = self.registry.readers().collect();
+    pub(super) async fn readers_for(&self, agent: Option<&str>) -> Result<Vec<(&About, &dyn SessionRead)>, PlaneError> {
+        let all: Vec<_> = self.registry().await.readers().collect();
         let Some(agent) = agent else { return Ok(all) };
         let known: Vec<&str> = all.iter().map(|(about, _)| about.manifest.id.as_str()).collect();
         let one = all.iter().find(|(about, _)| about.manifest.id == agent);
@@ -30,7 +30,7 @@ impl Plane {
     where
         F: Future<Output = Result<T, Fault>>,
     {
-        let readers = self.readers_for(agent)?;
+        let readers = self.readers_for(agent).await?;
         if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(char::is_control) {
             return Err(PlaneError::unknown_session(id));
         }

@@ -25,13 +25,12 @@ pub use row::{SessionRow, Source, Span};
 
 use crate::home::{Home, Node};
 use crate::limits::Limits;
-use crate::registry::Registry;
+use crate::registry::{LazyRegistry, Registry};
 use page_index::PageIndexes;
-use std::sync::Arc;
 
 /// The plane of one process.
 pub struct Plane {
-    registry: Arc<Registry>,
+    registry: LazyRegistry,
     home: Home,
     config: PlaneConfig,
     limits: Limits,
@@ -39,14 +38,14 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// A plane over these drivers.
-    pub fn new(registry: Arc<Registry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
-        Self { registry, home, config, limits, page_indexes: PageIndexes::default() }
+    /// A plane over these drivers; they are loaded when something needs them first.
+    pub fn new(registry: impl Into<LazyRegistry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
+        Self { registry: registry.into(), home, config, limits, page_indexes: PageIndexes::default() }
     }
 
     /// The drivers, and all that was found where they are looked for.
-    pub fn registry(&self) -> &Registry {
-        &self.registry
+    pub async fn registry(&self) -> &Registry {
+        self.registry.get().await
     }
 
     /// What the environment and the defaults made of the settings.
@@ -66,6 +65,8 @@ impl Plane {
 
     /// Ends whatever runs for the plane.
     pub async fn shutdown(&self) {
-        self.registry.shutdown().await;
+        if let Some(registry) = self.registry.loaded() {
+            registry.shutdown().await;
+        }
     }
 }

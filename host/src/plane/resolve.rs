@@ -21,7 +21,7 @@ impl Plane {
     /// Finds the session whose id is, or alone begins with, `given`. Ids that only reading a
     /// session would tell are taken as they are; reading them says whether they exist.
     pub async fn resolve(&self, given: &str, agent: Option<&str>) -> Result<Resolved, PlaneError> {
-        let readers = self.readers_for(agent)?;
+        let readers = self.readers_for(agent).await?;
         if given.is_empty() {
             return Err(PlaneError::new(ErrorKind::Invalid, "the id is empty; `sepia list` shows the ids"));
         }

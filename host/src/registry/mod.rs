@@ -1,16 +1,19 @@
 //! The capability registry: which driver answers which capability for which agent.
 //!
-//! [`Registry::load`] is the one way to fill it, for the server and the command line alike.
+//! [`Registry::load`] is the one way to fill it, for the server and the command line alike;
+//! [`LazyRegistry`] does it when a driver is needed first.
 //! A driver that can't be used never stops it: it is listed with the reason and gives way to
 //! the next one for the same agent.
 
 mod discovery;
 mod grants;
+mod lazy;
 mod load;
 mod places;
 
 pub use discovery::{Candidate, Sources};
 pub use grants::{AllowError, Grant, Grants};
+pub use lazy::LazyRegistry;
 pub use load::{Env, Setup};
 pub use places::{Refusal, StorePlace};
 

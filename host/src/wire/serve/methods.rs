@@ -77,7 +77,7 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
     let call = Call { plane, request: &request };
     let answer = match method {
         Method::Manifest => call.manifest(),
-        Method::AgentsList => call.with_params(|_: NoParams| Ok(plane.agents())),
+        Method::AgentsList => call.agents_list().await,
         Method::SessionsList => call.sessions_list().await,
         Method::SessionsSummary => call.sessions_summary().await,
         Method::SessionsHistory => call.sessions_history().await,
@@ -106,6 +106,11 @@ impl Call<'_> {
                 methods: METHODS.iter().map(|(name, _)| *name).collect(),
             })
         })
+    }
+
+    async fn agents_list(&self) -> Result<Outgoing, ErrorObject> {
+        let NoParams {} = self.params()?;
+        Ok(self.result(&self.plane.agents().await))
     }
 
     async fn sessions_list(&self) -> Result<Outgoing, ErrorObject> {
