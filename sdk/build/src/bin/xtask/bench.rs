@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: builds the release program and runs the benches of the crate
-//! `sepia-tests`, which know how to make stores, what to time and what to compare with.
+//! `cargo xtask bench`: builds the release program and runs the crate `sepia-bench`, which
+//! knows how to make stores, what to time and what to compare with.
 
 use crate::Context;
 use crate::build;
@@ -8,21 +8,19 @@ use crate::step::cargo;
 use std::process::Command;
 
 pub(crate) fn run(context: &Context, arguments: &[String]) -> Result<(), Failure> {
-    let benches = context.root.join("tests/benches");
-    let any = benches.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-    if !any {
-        return Err(Failure::new("there are no benches in this checkout: they belong in tests/benches"));
-    }
     let program = build::program(context)?;
-    // The profile of everything else: the benches' own one would compile the runtime again.
+    let folder = sepia_build::target_dir(&context.root)?.join("bench");
     let status = Command::new(cargo())
-        .args(["bench", "--profile", "release", "--package", "sepia-tests", "--benches", "--"])
+        .args(["run", "--release", "--quiet", "--package", "sepia-bench", "--"])
         .args(arguments)
         .env("SEPIA_BENCH_PROGRAM", program)
+        .env("SEPIA_BENCH_FOLDER", folder)
         .current_dir(&context.root)
         .status()
-        .map_err(|error| {
-            Failure::new(format!("the benches could not be run ({error}): check that cargo is installed"))
-        })?;
-    if status.success() { Ok(()) } else { Err(Failure::new("the benches failed: see what they say above")) }
+        .map_err(|error| Failure::new(format!("the bench could not be run ({error}): check that cargo is installed")))?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(1) => Err(Failure::new("a bar was missed, or a row differs from the truth: see the table above")),
+        _ => Err(Failure::new("the bench broke off: see what it says above")),
+    }
 }
