@@ -17,7 +17,7 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
     } else {
-        Source::Ir(plane.open(&session.id, session.agent.as_deref()).await?)
+        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?))
     };
     let written = tokio::task::spawn_blocking(move || match args.output {
         None => {
@@ -32,7 +32,7 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
 
 /// What is written.
 enum Source {
-    Ir(OpenSession),
+    Ir(Box<OpenSession>),
     Native(NativeCopy),
 }
 
