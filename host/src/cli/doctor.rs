@@ -27,8 +27,13 @@ fn write_places(out: &mut impl Write, sources: &Setup, advice: &mut Vec<String>)
     writeln!(out, "sepia {}", env!("CARGO_PKG_VERSION"))?;
     let own = sources.home.root();
     writeln!(out, "  own files  {}{}", own.display(), if own.exists() { "" } else { " (made when needed)" })?;
-    if own.exists() && !is_writable(own) {
-        advice.push(format!("{} can't be written to: give yourself access, or set SEPIA_HOME to another folder.", own.display()));
+    if own.exists() && !own.is_dir() {
+        advice.push(format!("{} is no folder: move it away, or set SEPIA_HOME to another folder.", own.display()));
+    } else if own.exists() && !is_writable(own) {
+        advice.push(format!(
+            "{} can't be written to: give yourself access, or set SEPIA_HOME to another folder.",
+            own.display()
+        ));
     }
     for folder in &sources.sources.folders {
         writeln!(out, "  drivers    {}{}", folder.display(), if folder.exists() { "" } else { " (not there)" })?;
@@ -44,7 +49,14 @@ fn write_drivers(out: &mut impl Write, registry: &Registry, advice: &mut Vec<Str
     writeln!(out, "\ndrivers")?;
     for found in registry.found() {
         let name = found.about.as_ref().map_or("?", |about| &about.manifest.id);
-        writeln!(out, "  {:<12} {:<10} {:<9} {}", clean_line(name, 32), state(&found.state), form(found.form), origin(&found.origin))?;
+        writeln!(
+            out,
+            "  {:<12} {:<10} {:<9} {}",
+            clean_line(name, 32),
+            state(&found.state),
+            form(found.form),
+            origin(&found.origin)
+        )?;
         if let State::Unusable(error) = &found.state {
             writeln!(out, "  {:<12} {}", "", clean_line(&error.message, 1000))?;
             advice.push(format!("Driver {}: {}.", origin(&found.origin), clean_line(&error.message, 1000)));
@@ -70,14 +82,19 @@ async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<Stri
             writeln!(out, "  {id:<12} {}{there}{moved}", clean_line(&place, 4096)).map_err(sink)?;
             if !store.exists {
                 let variables = store.request.env.join(" or ");
-                advice.push(format!("{}: nothing at {}. If its sessions are elsewhere, set {variables}.", about.manifest.label, clean_line(&place, 4096)));
+                advice.push(format!(
+                    "{}: nothing at {}. If its sessions are elsewhere, set {variables}.",
+                    about.manifest.label,
+                    clean_line(&place, 4096)
+                ));
             }
         }
         let Some(reader) = plane.registry().driver(id).and_then(|driver| driver.session_read()) else { continue };
         match reader.scan().await {
             Ok(report) => {
                 let bytes: u64 = report.entries.iter().map(|entry| entry.bytes).sum();
-                writeln!(out, "  {:<12} {} transcripts, {} MB", "", report.entries.len(), bytes.div_ceil(1_000_000)).map_err(sink)?;
+                writeln!(out, "  {:<12} {} transcripts, {} MB", "", report.entries.len(), bytes.div_ceil(1_000_000))
+                    .map_err(sink)?;
                 for warning in report.warnings {
                     writeln!(out, "  {:<12} ! {}", "", clean_line(&warning.message, 400)).map_err(sink)?;
                 }

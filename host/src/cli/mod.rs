@@ -2,6 +2,7 @@
 //! is done is done by the plane and the registry.
 
 mod args;
+mod controls;
 mod doctor;
 mod driver;
 mod exit;
@@ -14,6 +15,7 @@ mod schema;
 mod serve;
 mod setup;
 mod show;
+mod signals;
 mod table;
 mod time;
 mod transcript;
@@ -38,10 +40,10 @@ fn run(command: Command) -> Result<(), Failure> {
         // Needs neither drivers nor a runtime.
         Command::Schema => schema::run(),
         Command::Serve => setup::runtime()?.block_on_then_leave(serve::run()),
-        Command::List(args) => setup::runtime()?.block_on_then_leave(list::run(args)),
-        Command::Show(args) => setup::runtime()?.block_on_then_leave(show::run(args)),
-        Command::Export(args) => setup::runtime()?.block_on_then_leave(export::run(args)),
-        Command::Driver(command) => setup::runtime()?.block_on_then_leave(driver::run(command)),
-        Command::Doctor => setup::runtime()?.block_on_then_leave(doctor::run()),
+        Command::List(args) => setup::runtime()?.block_on(list::run(args)),
+        Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
+        Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
+        Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),
+        Command::Doctor => setup::runtime()?.block_on(doctor::run()),
     }
 }
