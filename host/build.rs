@@ -39,7 +39,17 @@ fn embed() -> Result<(), BuildError> {
     let crates: Vec<&str> = crates.iter().map(String::as_str).collect();
     let options = Options { target_dir: Some(sepia_build::target_dir_above(&out_dir)?), ..Options::default() };
     let built = sepia_build::components(&root, &crates, &options)?;
+    println!("cargo::rustc-env=SEPIA_WASMTIME_VERSION={}", locked_version(&root, "wasmtime")?);
     write(&out_dir, &drivers, &built)
+}
+
+/// Which version of a dependency is built in: `--version` tells, since a sandbox is as good as
+/// its last patch.
+fn locked_version(root: &Path, name: &str) -> Result<String, BuildError> {
+    let lock = fs::read_to_string(root.join("Cargo.lock")).map_err(|error| BuildError::files("Cargo.lock", &error))?;
+    let after_name = lock.split_once(&format!("name = \"{name}\"\nversion = \""));
+    let version = after_name.and_then(|(_, rest)| rest.split_once('"')).map(|(version, _)| version.to_owned());
+    Ok(version.unwrap_or_else(|| "unknown".to_owned()))
 }
 
 /// Names to cargo all that a component is made of. Tests and test data of a driver are not.

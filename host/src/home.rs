@@ -72,7 +72,10 @@ impl Home {
         match self.mint(&path, &fresh) {
             Ok(node) => named(node, fallback_name),
             Err(error) => {
-                tracing::warn!("{} can't be written ({error}); this machine's id holds for this process only", path.display());
+                tracing::warn!(
+                    "{} can't be written ({error}); this machine's id holds for this process only",
+                    path.display()
+                );
                 fresh
             }
         }
@@ -186,7 +189,10 @@ mod tests {
         fs::write(home.root().join("node.json"), b"{\"id\":\"no").unwrap();
         let node = home.node("here");
         assert_eq!(home.node("here"), node);
-        let kept = fs::read_dir(home.root()).unwrap().map(|e| e.unwrap().path()).find(|p| p.to_string_lossy().contains(".unreadable-"));
+        let kept = fs::read_dir(home.root())
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .find(|p| p.to_string_lossy().contains(".unreadable-"));
         assert_eq!(fs::read(kept.unwrap()).unwrap(), b"{\"id\":\"no");
     }
 

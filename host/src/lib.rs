@@ -10,7 +10,8 @@
 //! host_services  what a component may ask of the host
 //! ```
 //!
-//! `jsonrpc`, `home`, `limits` and `text` stand beside. What holds everywhere:
+//! `jsonrpc`, `home`, `limits` and `text` stand beside, and `conformance`, which tries a driver
+//! of the loader. What holds everywhere:
 //!
 //! - Nothing below `plane` knows a wire, nothing above `registry` knows how a driver was
 //!   loaded, and no file outside `drivers/` knows an agent's file format.
@@ -20,6 +21,7 @@
 //! - One bad driver, store, session or frame costs itself and nothing else.
 
 pub mod cli;
+pub mod conformance;
 pub mod embedded;
 pub mod home;
 pub mod host_services;

@@ -9,6 +9,9 @@ pub struct Limits {
     /// Time of one call of a component; a listing of a cold store of 10 GB takes about ten
     /// seconds. `SEPIA_CALL_TIMEOUT_MS`.
     pub call: Duration,
+    /// Time of one store in a listing of all: one that hangs is named, and the others are
+    /// listed. `SEPIA_LIST_TIMEOUT_MS`.
+    pub listing: Duration,
     /// Memory of one instance, all its memories together, bytes. A driver that streams needs
     /// a few MiB; a line of 50 MB must still fit, several times. `SEPIA_DRIVER_MEMORY_MB`.
     pub memory: usize,
@@ -50,6 +53,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             call: Duration::from_secs(60),
+            listing: Duration::from_secs(30),
             memory: 512 << 20,
             transfer: 256 << 20,
             handles: 10_000,
@@ -86,6 +90,7 @@ impl Limits {
         let millis = |name: &str| number(name).map(Duration::from_millis);
         let set = |place: &mut Duration, value: Option<Duration>| *place = value.unwrap_or(*place);
         set(&mut limits.call, millis("SEPIA_CALL_TIMEOUT_MS"));
+        set(&mut limits.listing, millis("SEPIA_LIST_TIMEOUT_MS"));
         set(&mut limits.process_call, millis("SEPIA_PROCESS_TIMEOUT_MS"));
         let set = |place: &mut usize, value: Option<usize>| *place = value.unwrap_or(*place);
         set(&mut limits.memory, mebibytes("SEPIA_DRIVER_MEMORY_MB"));

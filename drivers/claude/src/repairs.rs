@@ -1,9 +1,10 @@
 //! Which records of a transcript will need repair, told before their nodes are read: half
-//! surrogate pairs are found by what they are written with.
+//! surrogate pairs are found by what they are written with. It is one more pass over the file,
+//! so of a large one only the nodes themselves tell it.
 
 use crate::lines::{self, Lines, MAX_LINE, Repair};
 use crate::place::STORE;
-use sepia_ir::{DriverError, SurveyQuery, Warning};
+use sepia_ir::{DriverError, FileEntry, SurveyQuery, Warning};
 use sepia_sdk::Host;
 
 /// Escapes of surrogates are rare: the agent writes such characters as they are.
@@ -13,8 +14,15 @@ const MOST_LINES: u32 = 1024;
 /// Bytes that are looked into.
 const MOST_BYTES: u64 = 32 << 20;
 
+/// Larger files are not looked through.
+const LARGEST: u64 = 16 << 20;
+
 /// A warning for each record with half surrogate pairs.
-pub(crate) fn of(host: &Host, path: &str) -> Result<Vec<Warning>, DriverError> {
+pub(crate) fn of(host: &Host, file: &FileEntry) -> Result<Vec<Warning>, DriverError> {
+    let path = file.path.as_str();
+    if file.bytes > LARGEST {
+        return Ok(Vec::new());
+    }
     let query = SurveyQuery {
         needles: NEEDLES.map(<[u8]>::to_vec).to_vec(),
         head: 0,

@@ -41,7 +41,7 @@ pub(crate) fn opened(host: &Host, session: &SessionRef) -> Result<Opened, Driver
     let path = located.file.path.clone();
     let transcript = Transcript::of(&path).ok_or_else(|| DriverError::unknown_session(&session.id))?;
     let mut gathered = gather(host, &path, transcript.scope())?;
-    gathered.warnings.extend(repairs::of(host, &path)?);
+    gathered.warnings.extend(repairs::of(host, &located.file)?);
     let rows = in_full(host, &located.file, &gathered)?;
     let found = rows.into_iter().find(|row| is_meant(&row.session, &located));
     let row = found.ok_or_else(|| DriverError::unknown_session(&session.id))?;

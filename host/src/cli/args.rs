@@ -6,8 +6,10 @@ use std::path::PathBuf;
 /// One local session plane over all coding agents: find, read and carry their sessions.
 #[derive(Debug, Parser)]
 #[command(name = "sepia", version = version(), propagate_version = false, max_term_width = 100)]
-#[command(after_help = "Environment: SEPIA_HOME (sepia's own files), SEPIA_DRIVER_DIR (more drivers), SEPIA_LOG (what to log,\n\
-    e.g. debug). `sepia doctor` shows which stores were looked for where, and which variables move them.")]
+#[command(
+    after_help = "Environment: SEPIA_HOME (sepia's own files), SEPIA_DRIVER_DIR (more drivers), SEPIA_LOG (what to log,\n\
+    e.g. debug). `sepia doctor` shows which stores were looked for where, and which variables move them."
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -102,6 +104,21 @@ pub(super) struct ExportArgs {
     pub(super) native: bool,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The driver sees copies of the stores given here and empty folders for the others; what is on this machine is\n\
+    never shown to it. Links that lead out of a store are not copied. Exits with 1 when a law is broken.")]
+pub(super) struct CheckArgs {
+    /// A component, a program, or the id of a driver in `sepia driver list`
+    pub(super) driver: String,
+    /// Try it on a copy of this folder as its store NAME; of a program that tells no stores,
+    /// NAME is the environment variable that moves one
+    #[arg(long = "store", value_name = "NAME=DIR", value_parser = super::check::store)]
+    pub(super) stores: Vec<(String, PathBuf)>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum DriverCommand {
     /// List all drivers that were found, and what became of each
@@ -110,6 +127,8 @@ pub(super) enum DriverCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Try a driver, also one that is not allowed yet, on the laws that every driver keeps
+    Check(CheckArgs),
     /// Allow a third-party driver the stores that it asks for
     Allow {
         /// Its id in the list
@@ -124,5 +143,5 @@ pub(super) enum DriverCommand {
 
 /// The program's version, and that of the sandbox that drivers run in.
 fn version() -> &'static str {
-    concat!(env!("CARGO_PKG_VERSION"), " (wasmtime 48)")
+    concat!(env!("CARGO_PKG_VERSION"), " (wasmtime ", env!("SEPIA_WASMTIME_VERSION"), ")")
 }

@@ -1,6 +1,6 @@
 //! `sepia doctor`: what was looked for where, what is missing, and what to do.
 
-use super::driver::{form, origin, state};
+use super::driver::{origin, state};
 use super::exit::Failure;
 use super::{output, setup};
 use crate::plane::{Plane, PlaneConfig};
@@ -50,7 +50,7 @@ fn write_drivers(out: &mut impl Write, registry: &Registry, advice: &mut Vec<Str
             "  {:<12} {:<10} {:<9} {}",
             clean_line(name, 32),
             state(&found.state),
-            form(found.form),
+            found.form.name(),
             origin(&found.origin)
         )?;
         if let State::Unusable(error) = &found.state {

@@ -4,7 +4,7 @@ use super::args::DriverCommand;
 use super::exit::Failure;
 use super::table::{self, Column};
 use super::{output, setup};
-use crate::loader::{Form, LoadErrorKind, Origin};
+use crate::loader::{LoadErrorKind, Origin};
 use crate::registry::{Found, Grant, Grants, Registry, State};
 use crate::text::clean_line;
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ pub(super) async fn run(command: DriverCommand) -> Result<(), Failure> {
             let registry = Registry::load(&setup::sources(&home)).await;
             if json { output::json(&as_json(&registry)) } else { print(&registry) }
         }
+        DriverCommand::Check(args) => super::check::run(args, &home).await,
         DriverCommand::Allow { id } => {
             let registry = Registry::load(&setup::sources(&home)).await;
             let mut grants = Grants::read(&home, &setup::env_text);
@@ -26,7 +27,11 @@ pub(super) async fn run(command: DriverCommand) -> Result<(), Failure> {
             let mut grants = Grants::read(&home, &setup::env_text);
             let had = grants.revoke(&id).map_err(Failure::said)?;
             let shown = clean_line(&id, 80);
-            if had { say(&format!("{shown} is no longer allowed")) } else { Err(Failure::said(format!("`{shown}` was not allowed"))) }
+            if had {
+                say(&format!("{shown} is no longer allowed"))
+            } else {
+                Err(Failure::said(format!("`{shown}` was not allowed")))
+            }
         }
     }
 }
@@ -42,9 +47,17 @@ fn print(registry: &Registry) -> Result<(), Failure> {
     ];
     let row = |found: &Found| {
         let manifest = found.about.as_ref().map(|about| &about.manifest);
-        let text = |of: fn(&sepia_ir::Manifest) -> &str| manifest.map_or_else(|| "?".to_owned(), |m| clean_line(of(m), 80));
+        let text =
+            |of: fn(&sepia_ir::Manifest) -> &str| manifest.map_or_else(|| "?".to_owned(), |m| clean_line(of(m), 80));
         let can = found.about.iter().flat_map(|about| &about.capabilities).map(|c| c.name());
-        vec![text(|m| &m.id), text(|m| &m.version), form(found.form).to_owned(), state(&found.state).to_owned(), can.collect::<Vec<_>>().join(","), origin(&found.origin)]
+        vec![
+            text(|m| &m.id),
+            text(|m| &m.version),
+            found.form.name().to_owned(),
+            state(&found.state).to_owned(),
+            can.collect::<Vec<_>>().join(","),
+            origin(&found.origin),
+        ]
     };
     let rows: Vec<_> = registry.found().iter().map(row).collect();
     let mut out = output::stdout();
@@ -53,8 +66,12 @@ fn print(registry: &Registry) -> Result<(), Failure> {
         for found in registry.found() {
             match &found.state {
                 State::InUse => {}
-                State::Shadowed { by } => writeln!(out, "\n{}: {} was found before it", origin(&found.origin), origin(by))?,
-                State::Unusable(error) => writeln!(out, "\n{}: {}", origin(&found.origin), clean_line(&error.message, 1000))?,
+                State::Shadowed { by } => {
+                    writeln!(out, "\n{}: {} was found before it", origin(&found.origin), origin(by))?
+                }
+                State::Unusable(error) => {
+                    writeln!(out, "\n{}: {}", origin(&found.origin), clean_line(&error.message, 1000))?
+                }
             }
             if matches!(&found.state, State::Unusable(error) if error.kind == LoadErrorKind::Blocked) {
                 for line in request_lines(found) {
@@ -70,7 +87,8 @@ fn print(registry: &Registry) -> Result<(), Failure> {
 fn allow(registry: &Registry, grants: &mut Grants, id: &str) -> Result<(), Failure> {
     let shown = clean_line(id, 80);
     let of_id = |found: &&Found| found.about.as_ref().is_some_and(|about| about.manifest.id == id);
-    let blocked = |found: &&Found| matches!(&found.state, State::Unusable(error) if error.kind == LoadErrorKind::Blocked);
+    let blocked =
+        |found: &&Found| matches!(&found.state, State::Unusable(error) if error.kind == LoadErrorKind::Blocked);
     let Some(found) = registry.found().iter().filter(of_id).find(blocked) else {
         let known = registry.found().iter().any(|found| of_id(&found));
         let why = if known { "needs no permission, or is not blocked for lack of it" } else { "was not found" };
@@ -82,7 +100,8 @@ fn allow(registry: &Registry, grants: &mut Grants, id: &str) -> Result<(), Failu
     let stores = request_lines(found);
     let allowed_at = jiff::Timestamp::now().to_string();
     grants.allow(id, Grant { sha256: sha256.clone(), stores: stores.clone(), allowed_at }).map_err(Failure::said)?;
-    let mut text = format!("{shown} ({}, sha256 {}…) is allowed:", origin(&found.origin), &sha256[..12.min(sha256.len())]);
+    let mut text =
+        format!("{shown} ({}, sha256 {}…) is allowed:", origin(&found.origin), &sha256[..12.min(sha256.len())]);
     for line in stores {
         text.push_str("\n  ");
         text.push_str(&line);
@@ -119,7 +138,7 @@ fn as_json(registry: &Registry) -> Value {
         json!({
             "id": found.about.as_ref().map(|about| &about.manifest.id),
             "version": found.about.as_ref().map(|about| &about.manifest.version),
-            "form": form(found.form),
+            "form": found.form.name(),
             "origin": origin(&found.origin),
             "sha256": found.sha256,
             "state": state(&found.state),
@@ -130,13 +149,6 @@ fn as_json(registry: &Registry) -> Value {
         })
     };
     registry.found().iter().map(one).collect()
-}
-
-pub(super) fn form(form: Form) -> &'static str {
-    match form {
-        Form::Component => "component",
-        Form::Process => "process",
-    }
 }
 
 pub(super) fn origin(origin: &Origin) -> String {

@@ -2,6 +2,7 @@
 //! is done is done by the plane and the registry.
 
 mod args;
+mod check;
 mod doctor;
 mod driver;
 mod exit;

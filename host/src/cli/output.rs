@@ -35,8 +35,6 @@ pub(super) fn width() -> usize {
 /// terminal too.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = stdout();
-    value
-        .serialize(&mut crate::jsonrpc::serializer(&mut out))
-        .map_err(|e| Failure::output(&e.into()))?;
+    value.serialize(&mut crate::jsonrpc::serializer(&mut out)).map_err(|e| Failure::output(&e.into()))?;
     writeln!(out).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }

@@ -11,7 +11,10 @@ pub(super) fn since(text: &str) -> Result<f64, String> {
         return Ok(seconds(time));
     }
     if let Ok(date) = text.parse::<Date>() {
-        return date.to_zoned_datetime(TimeZone::system()).map(|start| seconds(start.timestamp())).map_err(|e| e.to_string());
+        return date
+            .to_zoned_datetime(TimeZone::system())
+            .map(|start| seconds(start.timestamp()))
+            .map_err(|e| e.to_string());
     }
     if let Ok(span) = text.trim_end_matches("ago").trim().parse::<Span>() {
         let ago = if span.is_negative() { span.negate() } else { span };

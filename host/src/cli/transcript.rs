@@ -45,7 +45,11 @@ fn write_header(out: &mut impl Write, session: &Session, total: u64, style: Styl
         session.backend_type.clone(),
         session.working_directory.clone(),
         session.model.clone(),
-        format!("{} to {}", time::local(session.created_at, "%Y-%m-%d %H:%M"), time::local(session.last_activity_at, "%Y-%m-%d %H:%M")),
+        format!(
+            "{} to {}",
+            time::local(session.created_at, "%Y-%m-%d %H:%M"),
+            time::local(session.last_activity_at, "%Y-%m-%d %H:%M")
+        ),
         format!("{total} messages"),
         session.id.clone(),
     ];
@@ -97,7 +101,11 @@ fn write_message(out: &mut impl Write, message: &HistoryMessage, style: Style) -
         }
     }
     for call in &message.tool_calls {
-        let arguments = if style.full { clean_text(&call.arguments, usize::MAX) } else { clean_line(&call.arguments, ARGUMENT_CHARS) };
+        let arguments = if style.full {
+            clean_text(&call.arguments, usize::MAX)
+        } else {
+            clean_line(&call.arguments, ARGUMENT_CHARS)
+        };
         let name = style.paint(BOLD, clean_line(&call.name, 120));
         indented(out, &format!("→ {name} {}", style.paint(DIM, arguments)))?;
         if call.status.is_none() {
@@ -142,11 +150,16 @@ fn attachment(block: &Block) -> Option<String> {
     };
     match block {
         Block::Text(_) => None,
-        Block::Image(image) => Some(described("image", image.mime_type.as_ref(), image.uri.as_ref(), image.data.as_ref())),
-        Block::Audio(audio) => Some(described("audio", audio.mime_type.as_ref(), None, audio.data.as_ref())),
-        Block::File(file) => {
-            Some(described("file", file.mime_type.as_ref(), file.name.as_ref().or(file.uri.as_ref()), file.data.as_ref()))
+        Block::Image(image) => {
+            Some(described("image", image.mime_type.as_ref(), image.uri.as_ref(), image.data.as_ref()))
         }
+        Block::Audio(audio) => Some(described("audio", audio.mime_type.as_ref(), None, audio.data.as_ref())),
+        Block::File(file) => Some(described(
+            "file",
+            file.mime_type.as_ref(),
+            file.name.as_ref().or(file.uri.as_ref()),
+            file.data.as_ref(),
+        )),
     }
 }
 

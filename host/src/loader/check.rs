@@ -34,6 +34,8 @@ pub const MOST_KEY: usize = 4 << 10;
 pub const MOST_INDEX: usize = 64 << 20;
 /// Warnings of one answer; the rest is counted.
 const MOST_WARNINGS: usize = 1_000;
+/// Levels of JSON text, as the contract has it: what common parsers take.
+const MOST_DEPTH: usize = 128;
 /// Years 1 to 9999, epoch seconds: what a date can be printed of.
 const TIMES: std::ops::RangeInclusive<f64> = -62_135_596_800.0..=253_402_300_799.0;
 
@@ -298,6 +300,26 @@ fn list(what: &str, text: &mut String) -> Result<(), Breach> {
     if text.trim_ascii_start().starts_with('[') { Ok(()) } else { breach(format!("{what} is no JSON list")) }
 }
 
+/// Whether JSON text has more levels than that.
+fn is_deeper(json: &[u8], most: usize) -> bool {
+    // Nearly all texts have fewer brackets than that, in strings or out of them.
+    if memchr::memchr2_iter(b'[', b'{', json).nth(most).is_none() {
+        return false;
+    }
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    json.iter().any(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > most
+    })
+}
+
 /// JSON text of one value, at most 128 deep, with every surrogate paired.
 fn json(what: &str, text: &mut String) -> Result<(), Breach> {
     if matches!(text.as_str(), "null" | "{}" | "[]") {
@@ -306,8 +328,64 @@ fn json(what: &str, text: &mut String) -> Result<(), Breach> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return breach(format!("{what} is no JSON value ({error})"));
     }
+    // The parser just used counts no depth: it keeps what is open in a list of its own.
+    if is_deeper(text.as_bytes(), MOST_DEPTH) {
+        return breach(format!("{what} is no JSON value of at most {MOST_DEPTH} levels"));
+    }
     if let (Cow::Owned(fixed), _) = json_text::replace_lone_surrogates(text.as_bytes()) {
         *text = String::from_utf8(fixed).map_err(|_| Breach(format!("{what} is no UTF-8")))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use sepia_ir::Role;
+
+    fn depth_is_fine(levels: usize) -> bool {
+        let mut text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        json("x", &mut text).is_ok()
+    }
+
+    #[test]
+    fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
+        assert!(depth_is_fine(128));
+        assert!(!depth_is_fine(129));
+        let mut wide = format!("[{}]", ["{}"; 1000].join(","));
+        assert!(json("x", &mut wide).is_ok());
+        let mut quoted = format!(r#"["{}","\\\"{}"]"#, "[".repeat(500), "{".repeat(500));
+        assert!(json("x", &mut quoted).is_ok());
+    }
+
+    #[test]
+    fn ids_are_what_a_person_can_see() {
+        for id in ["a", "../../x", "naïve id", &"x".repeat(512)] {
+            assert!(is_id(id), "{id:?}");
+        }
+        for id in ["", "a\0", "a\nb", "\u{202e}a", "\u{feff}", &"x".repeat(513)] {
+            assert!(!is_id(id), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn the_sum_of_a_session_is_bounded() {
+        let node = |id| MessageNode { content: "x".repeat(1000), ..MessageNode::new(id, Role::User, 0.0) };
+        let mut nodes = Nodes::new(100, 5_000);
+        assert!(nodes.batch(&mut [node(1), node(2)]).unwrap() > 2_000);
+        assert!(nodes.batch(&mut [node(3), node(4), node(5)]).is_err());
+        let mut nodes = Nodes::new(1, u64::MAX);
+        assert!(nodes.batch(&mut [node(1)]).is_ok());
+        assert!(nodes.batch(&mut [node(2)]).is_err());
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_refused() {
+        let mut node = MessageNode::new(1, Role::User, f64::INFINITY);
+        assert!(super::node(&mut node).unwrap_err().0.contains("created-at"));
+        node.created_at = 1e300;
+        super::node(&mut node).unwrap();
+        assert!(node.created_at.abs() < f64::EPSILON);
+    }
 }

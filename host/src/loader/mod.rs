@@ -8,6 +8,7 @@ pub mod component;
 pub mod fault;
 mod manifest;
 pub mod process;
+pub mod subject;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
 
@@ -46,8 +47,21 @@ impl Capability {
 pub enum Form {
     /// A component in a sandbox.
     Component,
+    /// A native library; found, and not brought in by this build.
+    Library,
     /// A program that is spoken to over its stdio.
     Process,
+}
+
+impl Form {
+    /// Name on the wire and in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Component => "component",
+            Self::Library => "library",
+            Self::Process => "process",
+        }
+    }
 }
 
 /// Where a driver came from.

@@ -53,11 +53,7 @@ impl Plane {
                 capabilities: about.capabilities.iter().map(|c| c.name().to_owned()).collect(),
                 backend_type: about.manifest.backend_type.clone(),
                 driver_version: about.manifest.version.clone(),
-                driver_form: match about.form {
-                    crate::loader::Form::Component => "component",
-                    crate::loader::Form::Process => "process",
-                }
-                .to_owned(),
+                driver_form: about.form.name().to_owned(),
                 stores: stores.collect(),
             })
         };

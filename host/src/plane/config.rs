@@ -62,9 +62,6 @@ mod tests {
             };
             Some(value.to_owned())
         });
-        assert_eq!(
-            set,
-            PlaneConfig { idle_ttl_ms: None, sweep_ms: 30_000, history_limit: 500, probe_idle_ms: 70_000 }
-        );
+        assert_eq!(set, PlaneConfig { idle_ttl_ms: None, sweep_ms: 30_000, history_limit: 500, probe_idle_ms: 70_000 });
     }
 }

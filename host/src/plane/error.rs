@@ -69,7 +69,10 @@ impl PlaneError {
     /// No session of that id. Says nothing of what else may exist, whatever the id looks like.
     pub fn unknown_session(id: &str) -> Self {
         let shown = crate::text::clean_line(id, 80);
-        Self::new(ErrorKind::NotFound, format!("there is no session `{shown}`; `sepia list` shows those that there are"))
+        Self::new(
+            ErrorKind::NotFound,
+            format!("there is no session `{shown}`; `sepia list` shows those that there are"),
+        )
     }
 
     /// No driver for that agent.

@@ -1,7 +1,7 @@
 //! Pages of a session's history.
 
-use super::error::PlaneError;
 use super::Plane;
+use super::error::PlaneError;
 use schemars::JsonSchema;
 use sepia_ir::{
     Block, Branch, Diff, HistoryQuery, Json, Location, MessageNode, Role, SessionRef, TokenUsage, ToolCall,
@@ -116,8 +116,13 @@ impl Plane {
         if let Some(index) = page.index {
             self.page_indexes.put(&about.build, &request.id, index);
         }
-        let calls: HashMap<&str, &ToolCall> =
-            page.tool_call_nodes.iter().chain(&page.nodes).flat_map(|n| &n.tool_calls).map(|c| (c.id.as_str(), c)).collect();
+        let calls: HashMap<&str, &ToolCall> = page
+            .tool_call_nodes
+            .iter()
+            .chain(&page.nodes)
+            .flat_map(|n| &n.tool_calls)
+            .map(|c| (c.id.as_str(), c))
+            .collect();
         let messages = page.nodes.iter().map(|node| message(node, &calls)).collect();
         Ok(HistoryPage { messages, total: page.total, start: page.start })
     }

@@ -10,7 +10,9 @@ use crate::loader::{Driver, Fault, SessionRead};
 use sepia_ir::{ScanEntry, Summary, SummaryDetail, Warning};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// What to list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,8 +54,11 @@ impl Plane {
         let registry = self.registry().await;
         let wanted = Arc::new(Wanted::of(request));
         let listings = agents.iter().filter_map(|agent| registry.driver(agent)).map(|driver| {
-            let (driver, wanted) = (Arc::clone(driver), Arc::clone(&wanted));
-            tokio::spawn(async move { one_store(&driver, &wanted).await })
+            let (driver, wanted, time) = (Arc::clone(driver), Arc::clone(&wanted), self.limits.listing);
+            tokio::spawn(async move {
+                let in_time = tokio::time::timeout(time, one_store(&driver, &wanted)).await;
+                in_time.unwrap_or_else(|_| (Vec::new(), vec![late(&driver.about().manifest.id, time)]))
+            })
         });
         let (mut rows, mut warnings) = (Vec::new(), Vec::new());
         for listing in listings.collect::<Vec<_>>() {
@@ -174,36 +179,15 @@ async fn summaries_of(
     with_stats: bool,
 ) -> (Vec<Summary>, Vec<Fault>) {
     let detail = if with_stats { SummaryDetail::Stats } else { SummaryDetail::Row };
-    let queue = Arc::new(std::sync::Mutex::new(calls(entries, reader.parallel())));
-    let workers: Vec<_> = (0..reader.parallel().max(1))
-        .map(|_| {
-            let (driver, queue) = (Arc::clone(driver), Arc::clone(&queue));
-            tokio::spawn(async move {
-                let (mut done, mut faults) = (Vec::new(), Vec::new());
-                loop {
-                    let next = queue.lock().map(|mut queue| queue.pop()).unwrap_or_default();
-                    let (Some(keys), Some(reader)) = (next, driver.session_read()) else { break };
-                    match reader.summaries(keys.clone(), detail).await {
-                        Ok(summaries) => done.extend(summaries),
-                        Err(fault) if keys.len() == 1 => faults.push(fault),
-                        Err(_) => {
-                            // One of them breaks the call: find out which, and keep the others.
-                            for key in keys {
-                                match reader.summaries(vec![key], detail).await {
-                                    Ok(summaries) => done.extend(summaries),
-                                    Err(fault) => faults.push(fault),
-                                }
-                            }
-                        }
-                    }
-                }
-                (done, faults)
-            })
-        })
-        .collect();
+    let queue = Arc::new(Mutex::new(calls(entries, reader.parallel())));
+    // Dropped with this future, so that nothing works on for a listing that is over.
+    let mut workers = JoinSet::new();
+    for _ in 0..reader.parallel().max(1) {
+        workers.spawn(work_off(Arc::clone(driver), Arc::clone(&queue), detail));
+    }
     let (mut summaries, mut faults) = (Vec::new(), Vec::new());
-    for worker in workers {
-        match worker.await {
+    while let Some(worker) = workers.join_next().await {
+        match worker {
             Ok((done, failed)) => {
                 summaries.extend(done);
                 faults.extend(failed);
@@ -213,6 +197,31 @@ async fn summaries_of(
     }
     (summaries, faults)
 }
+
+/// Makes call after call until the queue is empty.
+async fn work_off(driver: Arc<dyn Driver>, queue: Arc<Queue>, detail: SummaryDetail) -> (Vec<Summary>, Vec<Fault>) {
+    let (mut done, mut faults) = (Vec::new(), Vec::new());
+    loop {
+        let next = queue.lock().map(|mut queue| queue.pop()).unwrap_or_default();
+        let (Some(keys), Some(reader)) = (next, driver.session_read()) else { return (done, faults) };
+        match reader.summaries(keys.clone(), detail).await {
+            Ok(summaries) => done.extend(summaries),
+            Err(fault) if keys.len() == 1 => faults.push(fault),
+            Err(_) => {
+                // One of them breaks the call: find out which, and keep the others.
+                for key in keys {
+                    match reader.summaries(vec![key], detail).await {
+                        Ok(summaries) => done.extend(summaries),
+                        Err(fault) => faults.push(fault),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls that are still to be made, each a list of keys.
+type Queue = Mutex<Vec<Vec<String>>>;
 
 /// The keys split into calls, the heaviest last, since they are taken from the end.
 fn calls(entries: &[ScanEntry], parallel: usize) -> Vec<Vec<String>> {
@@ -234,6 +243,15 @@ fn calls(entries: &[ScanEntry], parallel: usize) -> Vec<Vec<String>> {
         }
     }
     calls
+}
+
+/// The row of a store that was not listed in time.
+fn late(agent: &str, time: Duration) -> SessionRow {
+    let message = format!(
+        "the sessions of {agent} could not be listed within {} ms; SEPIA_LIST_TIMEOUT_MS gives more time",
+        time.as_millis()
+    );
+    SessionRow::of_warning(Warning::new("late", message), agent)
 }
 
 fn warning_of(fault: &Fault) -> Warning {

@@ -18,8 +18,7 @@ impl Plane {
     /// The session without its nodes.
     pub async fn summary(&self, id: &str, agent: Option<&str>) -> Result<Session, PlaneError> {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
-        let (_, summary) =
-            self.first_that_knows(id, agent, |_, reader| reader.summary_of(session.clone())).await?;
+        let (_, summary) = self.first_that_knows(id, agent, |_, reader| reader.summary_of(session.clone())).await?;
         Ok(summary)
     }
 
@@ -73,7 +72,8 @@ impl OpenSession {
             (_, Some(fault)) => Err(fault.into()),
             (Ok(done), None) => Ok(done),
             (Err(error), None) => {
-                Err(PlaneError::new(ErrorKind::Internal, "the session could not be written out").because(error.to_string()))
+                Err(PlaneError::new(ErrorKind::Internal, "the session could not be written out")
+                    .because(error.to_string()))
             }
         }
     }

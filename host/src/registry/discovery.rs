@@ -2,7 +2,9 @@
 //!
 //! `$SEPIA_DRIVER_DIR`, `~/.local/share/sepia/drivers`, `/usr/local/lib/sepia/drivers`, the
 //! ones built in, then `sepia-driver-*` programs on `PATH`. Of one folder, components come
-//! before programs, each sorted by name. A file name that was found before is found once.
+//! before libraries and those before programs, each sorted by name; libraries are looked for
+//! only with `SEPIA_ALLOW_NATIVE=1`. A program name that was found on `PATH` before is found
+//! once.
 
 use crate::home::Home;
 use crate::loader::{Form, Origin};
@@ -13,6 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const PROGRAM_PREFIX: &str = "sepia-driver-";
+const LIBRARY_PREFIX: &str = "libsepia_driver_";
 const SYSTEM_FOLDER: &str = "/usr/local/lib/sepia/drivers";
 
 /// The places to look in.
@@ -22,6 +25,8 @@ pub struct Sources {
     pub folders: Vec<PathBuf>,
     /// Folders that hold programs among others, after them.
     pub path: Vec<PathBuf>,
+    /// Whether native libraries are looked for.
+    pub libraries: bool,
 }
 
 /// Something that looks like a driver.
@@ -46,7 +51,7 @@ impl Sources {
         let mut met = HashSet::new();
         folders.retain(|folder| met.insert(folder.clone()));
         let path = set("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        Self { folders, path }
+        Self { folders, path, libraries: set("SEPIA_ALLOW_NATIVE").is_some_and(|value| value == "1") }
     }
 
     /// All candidates, in order of precedence. A folder that can't be read holds none; one
@@ -61,6 +66,9 @@ impl Sources {
                 paths.into_iter().map(move |path| Candidate { origin: Origin::File(path), form, embedded: None })
             };
             found.extend(of(Form::Component, &|name| Path::new(name).extension() == Some(OsStr::new("wasm"))));
+            if self.libraries {
+                found.extend(of(Form::Library, &is_library));
+            }
             found.extend(of(Form::Process, &|name| is_program(folder, name)));
         }
         found.extend(embedded.iter().map(|name| Candidate {
@@ -95,6 +103,13 @@ fn names_in(folder: &Path) -> Vec<OsString> {
     }
 }
 
+/// Whether it has the name of a driver library.
+fn is_library(name: &OsStr) -> bool {
+    let ending = Path::new(name).extension();
+    name.as_encoded_bytes().starts_with(LIBRARY_PREFIX.as_bytes())
+        && ["so", "dylib"].iter().any(|known| ending == Some(OsStr::new(known)))
+}
+
 /// Whether it is an executable regular file with the name of a driver program.
 fn is_program(folder: &Path, name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(PROGRAM_PREFIX.as_bytes())
@@ -120,14 +135,18 @@ mod tests {
         touch(&own.join("z.wasm"), 0o644);
         touch(&own.join("a.wasm"), 0o644);
         touch(&own.join("notes.txt"), 0o755);
+        touch(&own.join("libsepia_driver_x.so"), 0o644);
         touch(&own.join("sepia-driver-plain"), 0o644);
         touch(&path_a.join("sepia-driver-y"), 0o755);
         touch(&path_b.join("sepia-driver-y"), 0o755);
-        let sources = Sources { folders: vec![own.clone(), folder.path().join("absent")], path: vec![path_a.clone(), path_b] };
-        let found: Vec<_> = sources.candidates(&["built-in"]).into_iter().map(|c| (c.origin, c.form)).collect();
+        let folders = vec![own.clone(), folder.path().join("absent")];
+        let mut sources = Sources { folders, path: vec![path_a.clone(), path_b], libraries: false };
+        let found = |sources: &Sources| -> Vec<_> {
+            sources.candidates(&["built-in"]).into_iter().map(|c| (c.origin, c.form)).collect()
+        };
         let file = |path: PathBuf, form| (Origin::File(path), form);
         assert_eq!(
-            found,
+            found(&sources),
             [
                 file(own.join("a.wasm"), Form::Component),
                 file(own.join("z.wasm"), Form::Component),
@@ -136,5 +155,7 @@ mod tests {
                 file(path_a.join("sepia-driver-y"), Form::Process),
             ]
         );
+        sources.libraries = true;
+        assert_eq!(found(&sources)[2], file(own.join("libsepia_driver_x.so"), Form::Library));
     }
 }

@@ -57,8 +57,15 @@ impl Grants {
             }
             Ok(text) => serde_json::from_slice::<File>(&text).map(|f| f.drivers).unwrap_or_else(|error| {
                 match home::keep_aside(&file) {
-                    Ok(aside) => tracing::warn!("{} is not readable ({error}); it was kept as {}", file.display(), aside.display()),
-                    Err(why) => tracing::warn!("{} is not readable ({error}) and could not be kept aside ({why})", file.display()),
+                    Ok(aside) => tracing::warn!(
+                        "{} is not readable ({error}); it was kept as {}",
+                        file.display(),
+                        aside.display()
+                    ),
+                    Err(why) => tracing::warn!(
+                        "{} is not readable ({error}) and could not be kept aside ({why})",
+                        file.display()
+                    ),
                 }
                 BTreeMap::new()
             }),
@@ -75,8 +82,12 @@ impl Grants {
         }
         match self.by_id.get(id) {
             Some(grant) if grant.sha256 == sha256 => Ok(()),
-            Some(_) => Err(format!("`{id}` is another file than the one that was allowed; look at it with `sepia driver list`, then run `sepia driver allow {id}`")),
-            None => Err(format!("nobody has allowed `{id}` yet; look at it with `sepia driver list`, then run `sepia driver allow {id}`")),
+            Some(_) => Err(format!(
+                "`{id}` is another file than the one that was allowed; look at it with `sepia driver list`, then run `sepia driver allow {id}`"
+            )),
+            None => Err(format!(
+                "nobody has allowed `{id}` yet; look at it with `sepia driver list`, then run `sepia driver allow {id}`"
+            )),
         }
     }
 

@@ -60,7 +60,7 @@ mod tests {
         let lazy = LazyRegistry::from(Setup {
             home,
             limits: Limits::default(),
-            sources: Sources { folders: vec![drivers.clone()], path: Vec::new() },
+            sources: Sources { folders: vec![drivers.clone()], path: Vec::new(), libraries: false },
             embedded: &[],
             env: Arc::new(|_| None),
         });

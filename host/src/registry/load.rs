@@ -81,8 +81,10 @@ async fn bring_in(
 ) -> Result<Brought, LoadError> {
     match (&candidate.origin, candidate.form) {
         (Origin::Embedded, _) => {
-            let bytes = setup.embedded.iter().find(|(name, _)| Some(*name) == candidate.embedded).map(|(_, bytes)| *bytes);
-            let bytes = bytes.ok_or_else(|| LoadError::new(LoadErrorKind::File, "it is not built into this program"))?;
+            let bytes =
+                setup.embedded.iter().find(|(name, _)| Some(*name) == candidate.embedded).map(|(_, bytes)| *bytes);
+            let bytes =
+                bytes.ok_or_else(|| LoadError::new(LoadErrorKind::File, "it is not built into this program"))?;
             let prepared = components.map_err(Clone::clone)?.bring_in(bytes, Origin::Embedded).await?;
             Ok(Brought::Component(Box::new(prepared)))
         }
@@ -90,6 +92,10 @@ async fn bring_in(
             let bytes = read_bounded(path, setup.limits.component_file).await?;
             let prepared = components.map_err(Clone::clone)?.bring_in(&bytes, candidate.origin.clone()).await?;
             Ok(Brought::Component(Box::new(prepared)))
+        }
+        (Origin::File(_), Form::Library) => {
+            let message = "native libraries run without a sandbox and are not brought in by this build; ship the driver as a component, or as a program";
+            Err(LoadError::new(LoadErrorKind::Start, message))
         }
         (Origin::File(path), Form::Process) => {
             let manifest = process::probe(path, &setup.limits).await?;
@@ -106,7 +112,10 @@ async fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
         return Err(LoadError::new(LoadErrorKind::File, "it is no regular file"));
     }
     if meta.len() > limit {
-        let message = format!("the file has {} bytes and a component may have {limit}; SEPIA_DRIVER_FILE_MB raises that", meta.len());
+        let message = format!(
+            "the file has {} bytes and a component may have {limit}; SEPIA_DRIVER_FILE_MB raises that",
+            meta.len()
+        );
         return Err(LoadError::new(LoadErrorKind::File, message));
     }
     tokio::fs::read(path).await.map_err(failed)
@@ -203,7 +212,8 @@ fn granted(stores: &[StorePlace], forbidden: &Forbidden) -> Result<Vec<GrantedSt
     let grant = |(store, place): (&StorePlace, &sepia_services::Place)| {
         let real = place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
         if forbidden.covers(&real) {
-            let hint = store.request.env.first().map(|name| format!("; set {name} to the folder itself")).unwrap_or_default();
+            let hint =
+                store.request.env.first().map(|name| format!("; set {name} to the folder itself")).unwrap_or_default();
             let message = format!(
                 "its store `{}` would be {}, which is never granted{hint}",
                 store.request.name,

@@ -78,7 +78,8 @@ mod tests {
             std::fs::create_dir_all(user.join(name)).unwrap();
         }
         let env = |name: &str| (name == "HOME").then(|| user.clone().into_os_string());
-        let home = Home::from_env(&|name| (name == "SEPIA_HOME").then(|| user.join(".sepia").display().to_string())).unwrap();
+        let home =
+            Home::from_env(&|name| (name == "SEPIA_HOME").then(|| user.join(".sepia").display().to_string())).unwrap();
         let forbidden = Forbidden::new(&home, &env, std::iter::once(user.join(".other")));
         for place in ["", ".ssh", ".ssh/keys", ".sepia/cache", ".other", ".other/projects"] {
             assert!(forbidden.covers(&user.join(place)), "{place:?}");

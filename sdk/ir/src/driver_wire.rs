@@ -3,6 +3,7 @@
 
 use crate::json_text::{self, Json};
 use crate::listing::SummaryDetail;
+use crate::manifest::StoreRequest;
 use crate::node::MessageNode;
 use crate::paging::Branch;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,10 @@ pub struct WireManifest {
     /// `backendType` of its sessions.
     #[serde(default)]
     pub backend_type: Option<String>,
+    /// Where the program looks: nothing is granted by it, since a program has the person's own
+    /// rights, but whoever runs it can tell and can move its places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<StoreRequest>,
 }
 
 /// Parameters of `session.get`, `session.summary`, `session.checkpoints`, `session.delete`.

@@ -88,6 +88,12 @@ impl Sandbox {
         answer: Answer<Result<R, DriverError>>,
     ) -> Result<R, Fault> {
         self.judge(call, answer)?.map_err(|error| {
+            // What the host did for the guest stopped at the deadline, and the guest passed
+            // that on as an error of the store.
+            if Instant::now() >= self.until {
+                return Fault::new(&self.driver, call, FaultKind::Time, too_slow(self.time))
+                    .with_stderr(stderr(&self.store));
+            }
             let error = DriverError::new(error.code, clean_line(&error.message, MESSAGE));
             Fault::said(&self.driver, call, error)
         })

@@ -101,7 +101,8 @@ impl fmt::Debug for Prepared {
 impl Components {
     /// Makes the engine. Compiled code is kept in `cache_dir`, which is made when it is
     /// needed; without one, or with `SEPIA_CACHE=off`, every start compiles.
-    pub fn new(limits: Limits, cache_dir: Option<PathBuf>) -> Result<Self, LoadError> {
+    pub fn new(mut limits: Limits, cache_dir: Option<PathBuf>) -> Result<Self, LoadError> {
+        limits.handles = limits.handles.min(handles_to_spare());
         let start = |what: &str| {
             let message = format!("the WebAssembly runtime can't start ({what}); drivers that are programs still work");
             LoadError::new(LoadErrorKind::Start, message)
@@ -137,6 +138,13 @@ impl Components {
         };
         Ok(Prepared { runtime: Arc::clone(runtime), guest, read, about, imports: inspection.imports })
     }
+}
+
+/// A handle of a guest may be an open file of this process: one guest gets no more than a
+/// quarter of what the process may open, so that it does not take the files of all others.
+fn handles_to_spare() -> usize {
+    let open = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    open.map_or(usize::MAX, |open| usize::try_from(open / 4).unwrap_or(usize::MAX)).max(128)
 }
 
 impl Runtime {

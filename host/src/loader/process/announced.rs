@@ -13,7 +13,7 @@ pub(super) fn manifest(said: WireManifest) -> Result<Manifest, LoadError> {
         id: said.id,
         label: said.label,
         version: version(&said.version),
-        stores: Vec::new(),
+        stores: said.stores,
         agent_command: words.split_whitespace().map(str::to_owned).collect(),
         config_schema: said.config_schema,
     })

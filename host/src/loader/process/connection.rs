@@ -1,6 +1,6 @@
 //! One running program: frames in and out, and its end.
 
-use super::group::{Exit, Group, Pipes};
+use super::group::{Exit, Group, Pipes, Variable};
 use super::noise::Noise;
 use super::stderr::StderrTail;
 use crate::jsonrpc::{Calls, Frame, FrameReader, FrameSender, Invalid, InvalidKind, Message, Peer, Settled, Version};
@@ -65,9 +65,9 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Starts the program.
-    pub(super) fn start(program: &Path, limits: &Limits) -> io::Result<Self> {
+    pub(super) fn start(program: &Path, environment: &[Variable], limits: &Limits) -> io::Result<Self> {
         const NO_ARGUMENTS: [&str; 0] = [];
-        let (group, pipes) = Group::start(program, &NO_ARGUMENTS, Stdio::piped())?;
+        let (group, pipes) = Group::start(program, &NO_ARGUMENTS, environment, Stdio::piped())?;
         let Pipes { stdin: Some(stdin), stdout, stderr } = pipes else {
             return Err(io::Error::other("the system gave the new process no stdin"));
         };

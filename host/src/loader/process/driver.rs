@@ -1,6 +1,7 @@
 //! A program as a driver: one process, started when it is needed, one call after the other.
 
 use super::connection::Connection;
+use super::group::Variable;
 use super::identity::build_of;
 use super::listing::Listing;
 use super::{announced, answer};
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 use sepia_ir::driver_wire::WireManifest;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::timeout;
@@ -44,6 +46,8 @@ struct Program {
     id: String,
     path: PathBuf,
     limits: Limits,
+    /// Changes of our environment that its process gets.
+    environment: Vec<Variable>,
     running: Mutex<Option<Arc<Connection>>>,
 }
 
@@ -73,9 +77,29 @@ impl ProcessDriver {
             about: About { manifest, capabilities, form: Form::Process, origin, build },
             extensions,
             listing: Listing::default(),
-            program: Arc::new(Program { id, path: path.to_owned(), limits, running: Mutex::default() }),
+            program: Arc::new(Program {
+                id,
+                path: path.to_owned(),
+                limits,
+                environment: Vec::new(),
+                running: Mutex::default(),
+            }),
             turn: Arc::default(),
         })
+    }
+
+    /// The same program, whose process will run with these variables changed: what moves its
+    /// stores, for those who try it on other ones.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Vec<(OsString, OsString)>) -> Self {
+        self.program = Arc::new(Program {
+            id: self.program.id.clone(),
+            path: self.program.path.clone(),
+            limits: self.program.limits.clone(),
+            environment,
+            running: Mutex::default(),
+        });
+        self
     }
 
     /// Id of the driver.
@@ -147,7 +171,7 @@ impl Program {
             // There is one process at a time, also while the last one is being ended.
             connection.gone().await;
         }
-        let started = Connection::start(&self.path, &self.limits).map_err(|e| {
+        let started = Connection::start(&self.path, &self.environment, &self.limits).map_err(|e| {
             let message = format!("{} can't be started: {e}; see `sepia doctor`", self.path.display());
             Fault::new(&self.id, call, FaultKind::Start, message)
         })?;

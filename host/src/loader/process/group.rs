@@ -1,7 +1,7 @@
 //! A process and everything that it starts: one process group, ended as one.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -13,6 +13,9 @@ use tokio::time::timeout;
 
 /// How long a group has between being asked to end and being killed.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// A variable of the environment: name and value.
+pub(super) type Variable = (OsString, OsString);
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +68,16 @@ pub(super) struct Pipes {
 }
 
 impl Group {
-    /// Starts a program with our environment and directory.
-    pub(super) fn start<A: AsRef<OsStr>>(program: &Path, arguments: &[A], stdin: Stdio) -> io::Result<(Self, Pipes)> {
+    /// Starts a program with our environment, these variables changed, and our directory.
+    pub(super) fn start<A: AsRef<OsStr>>(
+        program: &Path,
+        arguments: &[A],
+        environment: &[Variable],
+        stdin: Stdio,
+    ) -> io::Result<(Self, Pipes)> {
         let mut leader = Command::new(program)
             .args(arguments)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

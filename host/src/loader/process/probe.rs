@@ -20,7 +20,7 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 /// Runs `program --manifest` and takes what it says. The program and all that it started are
 /// gone afterwards, whatever it does.
 pub async fn probe(program: &Path, limits: &Limits) -> Result<WireManifest, LoadError> {
-    let (group, pipes) = Group::start(program, &["--manifest"], Stdio::null()).map_err(|e| {
+    let (group, pipes) = Group::start(program, &["--manifest"], &[], Stdio::null()).map_err(|e| {
         LoadError::new(LoadErrorKind::Start, format!("it can't be started: {e}; is it a program for this machine?"))
     })?;
     let tail = StderrTail::new(limits.stderr_lines);

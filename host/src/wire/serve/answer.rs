@@ -43,8 +43,7 @@ pub(super) fn streamed<E: From<io::Error>>(
 }
 
 /// Where a streamed value is written.
-pub(super) type Writer<'a> =
-    serde_json::Serializer<&'a mut BufWriter<SpooledTempFile>, crate::jsonrpc::SingleLine>;
+pub(super) type Writer<'a> = serde_json::Serializer<&'a mut BufWriter<SpooledTempFile>, crate::jsonrpc::SingleLine>;
 
 fn spooled(
     in_memory: usize,

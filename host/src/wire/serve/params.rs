@@ -59,9 +59,9 @@ impl ListParams {
 }
 
 fn epoch_seconds(text: &str) -> Result<f64, serde_json::Error> {
-    let time: jiff::Timestamp = text
-        .parse()
-        .map_err(|e| serde_json::Error::custom(format_args!("`since` is no ISO 8601 time such as 2026-01-31T00:00:00Z ({e})")))?;
+    let time: jiff::Timestamp = text.parse().map_err(|e| {
+        serde_json::Error::custom(format_args!("`since` is no ISO 8601 time such as 2026-01-31T00:00:00Z ({e})"))
+    })?;
     Ok(time.as_duration().as_secs_f64())
 }
 

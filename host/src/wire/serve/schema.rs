@@ -39,7 +39,10 @@ pub fn schema() -> Value {
 }
 
 fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut SchemaGenerator) -> (Schema, Schema) {
-    fn of<P: JsonSchema, R: JsonSchema>(params: &mut SchemaGenerator, result: &mut SchemaGenerator) -> (Schema, Schema) {
+    fn of<P: JsonSchema, R: JsonSchema>(
+        params: &mut SchemaGenerator,
+        result: &mut SchemaGenerator,
+    ) -> (Schema, Schema) {
         (params.subschema_for::<P>(), result.subschema_for::<R>())
     }
     match method {

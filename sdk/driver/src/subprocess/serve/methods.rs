@@ -118,6 +118,7 @@ pub(super) fn manifest<D: SessionRead>() -> io::Result<Vec<u8>> {
         agent_command: (!own.agent_command.is_empty()).then(|| own.agent_command.join(" ")),
         config_schema: own.config_schema,
         backend_type: (!own.backend_type.is_empty()).then_some(own.backend_type),
+        stores: own.stores,
     };
     let mut line = Vec::new();
     wire.serialize(&mut serializer(&mut line))?;
