@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 use crate::place::STORE;
 
-/// Bytes read at once.
-const BLOCK: u32 = 1 << 20;
+/// Bytes read at once: what is read, its copy in here and what is made of it stay in the
+/// second-level cache together.
+const BLOCK: u32 = 256 << 10;
 /// Bytes of one read at most.
 const MAX_READ: u32 = 8 << 20;
 /// A longer line is not read: its node says so, with the place and the size.
@@ -36,7 +37,7 @@ impl Lines {
 
     /// A window for lines that mostly stand close to each other.
     pub(crate) fn near(host: Host, path: String) -> Self {
-        Self { block: BLOCK / 8, ..Self::new(host, path) }
+        Self { block: BLOCK / 2, ..Self::new(host, path) }
     }
 
     /// The bytes of a line, at most [`MAX_LINE`].

@@ -145,10 +145,10 @@ impl<'a> Ground<'a> {
         let output = self.work.path().join("export.json");
         let export = || {
             let mut command = self.sepia();
-            command.args(["export", &self.largest.id, "--output"]).arg(&output);
+            command.args(["export", &self.largest.id]);
             command
         };
-        child::run(&mut export(), None)?;
+        child::run(&mut export(), Some(&output))?;
         let differ = check::export(&output, &self.largest)?;
         let bare = || -> Result<Command, Failed> {
             let mut command = Command::new(std::env::current_exe()?);
