@@ -84,7 +84,9 @@ impl Machine {
             ("SEPIA_DRIVER_DIR", machine.drivers()),
             ("TMPDIR", std::env::temp_dir()),
         ];
-        places.into_iter().for_each(|(name, value)| machine.set(name, value));
+        for (name, value) in places {
+            machine.set(name, value);
+        }
         for (name, value) in [("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("TZ", "UTC")] {
             machine.set(name, value);
         }

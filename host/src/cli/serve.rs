@@ -10,9 +10,9 @@ pub(super) async fn run() -> Result<(), Failure> {
     let stdout = take_stdout().map_err(|e| Failure::said(format!("stdout can't be used: {e}")))?;
     // Before drivers are started: from here on a signal ends them in order, too.
     let mut signals = signals::told_to_end()?;
-    let mut stop = std::pin::pin!(async move {
+    let stop = async move {
         let _which = signals.told().await;
-    });
+    };
     let plane = setup::plane()?;
     let output = tokio::fs::File::from_std(stdout);
     let end = serve(Arc::new(plane), tokio::io::stdin(), output, stop).await;

@@ -126,7 +126,8 @@ mod tests {
             Column::shrinking("DIRECTORY", 12),
             Column::fixed("TOKENS"),
         ];
-        let row = |title: &str| ["11111111", "claude", "2026-11-30", title, "/home/dev/日本語/a-long-folder", "1.5M"];
+        let row =
+            |title: &'static str| ["11111111", "claude", "2026-11-30", title, "/home/dev/日本語/a-long-folder", "1.5M"];
         let titles = [
             "short",
             "a title that is longer than most terminals are wide, by far, and then some",

@@ -44,7 +44,14 @@ pub struct Plane {
 impl Plane {
     /// A plane over these drivers; they are loaded when something needs them first.
     pub fn new(registry: impl Into<LazyRegistry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
-        Self { registry: registry.into(), home, config, limits, page_indexes: PageIndexes::default(), node: OnceLock::new() }
+        Self {
+            registry: registry.into(),
+            home,
+            config,
+            limits,
+            page_indexes: PageIndexes::default(),
+            node: OnceLock::new(),
+        }
     }
 
     /// The drivers, and all that was found where they are looked for.

@@ -34,7 +34,7 @@ fn ids_come_back_as_they_were_written() {
             let frame = client.next_frame();
             // What some take for a line end is sent as an escape, which means the same.
             let expected = format!(r#""id":{},"#, id.replace('\u{2028}', "\\u2028"));
-            assert!(frame.contains(&expected), "{id} became {:.120}", frame);
+            assert!(frame.contains(&expected), "{id} became {frame:.120}");
         }
     }
     assert!(client.finish().frames.is_empty());
