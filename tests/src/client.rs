@@ -92,7 +92,7 @@ impl Client {
     }
 
     /// The next frame.
-    pub fn next(&mut self) -> Value {
+    pub fn next_answer(&mut self) -> Value {
         serde_json::from_str(&self.next_frame()).unwrap()
     }
 
