@@ -92,8 +92,7 @@ impl Client {
     }
 
     /// The next frame.
-    #[expect(clippy::should_implement_trait, reason = "there is no end to wait for: it fails instead")]
-    pub fn next(&mut self) -> Value {
+    pub fn next_answer(&mut self) -> Value {
         serde_json::from_str(&self.next_frame()).unwrap()
     }
 

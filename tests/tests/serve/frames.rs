@@ -46,7 +46,7 @@ fn answer_to(line: &[u8]) -> (Value, i64, String) {
     let mut client = machine.serve();
     client.send_raw(line);
     client.send_raw("\n");
-    let frame = client.next();
+    let frame = client.next_answer();
     let (number, code, _) = parts(&frame["error"]);
     // The next line is served.
     client.ping();
@@ -91,10 +91,10 @@ fn a_frame_over_the_limit_costs_itself_alone() {
         empty.replace("\"\"", &format!("\"{}\"", "x".repeat(bytes - empty.len())))
     };
     client.send(&frame_of(1 << 20));
-    assert!(client.next()["result"].is_object(), "a frame at the limit");
+    assert!(client.next_answer()["result"].is_object(), "a frame at the limit");
     for bytes in [(1 << 20) + 1, 5 << 20] {
         client.send(&frame_of(bytes));
-        let frame = client.next();
+        let frame = client.next_answer();
         let (number, code, message) = parts(&frame["error"]);
         assert_eq!((number, code.as_str()), (-32700, "parse_error"));
         assert!(message.contains(&bytes.to_string()) && message.contains("SEPIA_MAX_FRAME_MB"), "{message}");
@@ -126,7 +126,7 @@ fn a_frame_may_come_in_pieces() {
     for byte in format!("{}\n", r#"{"jsonrpc":"2.0","id":"ü","method":"manifest"}"#).bytes() {
         client.send_raw([byte]);
     }
-    assert_eq!(client.next()["id"], "ü");
+    assert_eq!(client.next_answer()["id"], "ü");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn params_may_be_absent_and_have_to_be_an_object() {
     let mut client = machine.serve();
     let mut ask = |params: &str| {
         client.send(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"sessions.list"{params}}}"#));
-        client.next()
+        client.next_answer()
     };
     for fine in ["", r#","params":null"#, r#","params":{}"#, r#", "params" : { "unheardOf": [1] } "#] {
         assert!(ask(fine)["result"].is_array(), "{fine}");
@@ -194,12 +194,12 @@ fn depth_breaks_nothing() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
         client.send(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"sessions.list","params":{{"agent":{deep}}}}}"#));
-        assert_eq!(parts(&client.next()["error"]).1, "invalid_params");
+        assert_eq!(parts(&client.next_answer()["error"]).1, "invalid_params");
         client.send(&format!(r#"{{"jsonrpc":"2.0","id":2,"method":"sessions.list","params":{deep}}}"#));
-        let answer = client.next();
+        let answer = client.next_answer();
         assert!(answer["id"] == 2 && (answer["error"].is_object() || answer["result"].is_array()));
         client.send(&format!(r#"{{"jsonrpc":"2.0","id":{deep},"method":"sessions.list"}}"#));
-        assert_eq!(client.next()["id"], Value::Null);
+        assert_eq!(client.next_answer()["id"], Value::Null);
     }
     client.ping();
     assert!(client.finish().status.success());
