@@ -45,6 +45,9 @@ pub(crate) struct About {
     pub(crate) file_history: Option<FileHistory>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<Warning>,
+    /// Of the small files beside the transcript; told last among the warnings.
+    #[serde(skip)]
+    pub(crate) warnings_beside: Vec<Warning>,
 }
 
 impl About {

@@ -104,6 +104,7 @@ impl Tree {
             nodes[at].parent = parent;
             nodes[at].marks = (plan.marks & !DUPLICATE_ANSWER) | marks;
         }
+        open_circles(nodes);
         let tip = self.tip(&ups, nodes);
         match tip.checked_sub(1).map(|at| nodes[at as usize]) {
             Some(plan) if in_batch.contains(&tip) => batches.get(&plan.call).copied().unwrap_or(tip),
@@ -174,6 +175,32 @@ impl Tree {
 
 /// Set while nodes are gathered: another result answered the same call before.
 pub(crate) const DUPLICATE_ANSWER: u8 = 128;
+
+/// Ends circles of parents, which nobody could walk up: the earliest node of one is a root.
+fn open_circles(nodes: &mut [NodePlan]) {
+    // Which walk met the node, from 1.
+    let mut walks = vec![0; nodes.len()];
+    for start in 0..nodes.len() {
+        let walk = position(start) + 1;
+        let mut at = start;
+        while walks[at] == 0 {
+            walks[at] = walk;
+            match nodes[at].parent.checked_sub(1) {
+                Some(up) => at = up as usize,
+                None => break,
+            }
+        }
+        if walks[at] != walk || nodes[at].parent == 0 {
+            continue;
+        }
+        let (mut earliest, mut other) = (at, nodes[at].parent as usize - 1);
+        while other != at {
+            earliest = earliest.min(other);
+            other = nodes[other].parent as usize - 1;
+        }
+        nodes[earliest].parent = 0;
+    }
+}
 
 fn descends(ups: &[(u32, u8)], from: usize, ancestor: usize) -> bool {
     let mut met = HashSet::new();

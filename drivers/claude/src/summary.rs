@@ -227,8 +227,8 @@ impl Source<'_> {
             session.parent_session_id = self.transcript.parent.map(str::to_owned).or_else(|| ends.session_id.clone());
             session.agent_id =
                 ends.agent_id.clone().or_else(|| Some(stem.strip_prefix("agent-").unwrap_or(stem).to_owned()));
-            self.note(&mut about)?;
-        } else if let Some(title) = self.title_file()? {
+            self.note(&mut about);
+        } else if let Some(title) = self.title_file(&mut about) {
             titles.custom = Some(title);
         }
         match about.description.as_deref().map(one_line) {
@@ -289,37 +289,41 @@ impl Source<'_> {
         if about.warnings.is_empty() {
             about.warnings = ends.warnings;
         }
+        about.warnings.append(&mut about.warnings_beside);
         session.metadata = about.json();
         session
     }
 
-    fn note(&self, about: &mut About) -> Result<(), DriverError> {
-        let Some(bytes) = self.beside(self.transcript.meta_path())? else { return Ok(()) };
+    fn note(&self, about: &mut About) {
+        let Some(bytes) = self.beside(self.transcript.meta_path(), about) else { return };
         let Some(note) = parse_file::<AgentNote<'_>>(&bytes) else {
             let message = format!("what is noted beside `{}` is no JSON and was passed over", self.file.path);
-            about.warnings.push(Warning::new("broken-note", message).in_file(&self.file.path));
-            return Ok(());
+            about.warnings_beside.push(Warning::new("broken-note", message).in_file(&self.file.path));
+            return;
         };
         about.agent_type = note.agent_type.filled().map(str::to_owned);
         about.description = note.description.filled().map(str::to_owned);
         about.tool_use_id = note.tool_use_id.filled().map(str::to_owned);
         about.spawn_depth = note.spawn_depth.0.map(crate::projection::count);
-        Ok(())
     }
 
-    fn title_file(&self) -> Result<Option<String>, DriverError> {
-        let Some(bytes) = self.beside(self.transcript.title_path())? else { return Ok(None) };
-        let title = parse_file::<TitleFile<'_>>(&bytes);
-        Ok(title.and_then(|title| title.custom_title.filled().map(str::to_owned)))
+    fn title_file(&self, about: &mut About) -> Option<String> {
+        let bytes = self.beside(self.transcript.title_path(), about)?;
+        parse_file::<TitleFile<'_>>(&bytes)?.custom_title.filled().map(str::to_owned)
     }
 
-    /// A small file beside the transcript, if it is there.
-    fn beside(&self, path: Option<String>) -> Result<Option<Vec<u8>>, DriverError> {
-        let Some(path) = path else { return Ok(None) };
+    /// A small file beside the transcript, if it is there. One that can't be read, such as one
+    /// behind a link that leads out, is no reason to lose the session.
+    fn beside(&self, path: Option<String>, about: &mut About) -> Option<Vec<u8>> {
+        let path = path?;
         match self.host.read(STORE, &path, 0, 64 << 10) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.code == ErrorCode::NotFound => None,
+            Err(error) => {
+                let message = format!("`{path}` was passed over: {error}");
+                about.warnings_beside.push(Warning::new("unreadable-file", message).in_file(path));
+                None
+            }
         }
     }
 }

@@ -105,10 +105,20 @@ pub(super) struct ExportArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The driver sees copies of the stores given here and empty folders for the others; what is on this machine is\n\
-    never shown to it. Links that lead out of a store are not copied. Exits with 1 when a law is broken."
-)]
+pub(super) struct NewArgs {
+    /// Id of the driver: a-z, 0-9 and -, beginning with a letter
+    pub(super) name: String,
+    /// Where to write it; by default the folder sepia-driver-NAME here
+    #[arg(long)]
+    pub(super) dir: Option<PathBuf>,
+    /// A checkout of sepia to take sepia-sdk from; by default the one around the present directory
+    #[arg(long, value_name = "PATH")]
+    pub(super) sdk: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The driver sees copies of the stores given here and empty folders for the others; what is on this machine is\n\
+    never shown to it. Links that lead out of a store are not copied. Exits with 1 when a law is broken.")]
 pub(super) struct CheckArgs {
     /// A component, a program, or the id of a driver in `sepia driver list`
     pub(super) driver: String,
@@ -129,6 +139,8 @@ pub(super) enum DriverCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write a small driver that works, to start from
+    New(NewArgs),
     /// Try a driver, also one that is not allowed yet, on the laws that every driver keeps
     Check(CheckArgs),
     /// Allow a third-party driver the stores that it asks for

@@ -17,6 +17,7 @@ pub(super) async fn run(command: DriverCommand) -> Result<(), Failure> {
             let registry = Registry::load(&setup::sources(&home)).await;
             if json { output::json(&as_json(&registry)) } else { print(&registry) }
         }
+        DriverCommand::New(args) => super::new::run(&args),
         DriverCommand::Check(args) => super::check::run(args, &home).await,
         DriverCommand::Allow { id } => {
             let registry = Registry::load(&setup::sources(&home)).await;

@@ -10,6 +10,7 @@ mod exit;
 mod export;
 mod list;
 mod logging;
+mod new;
 mod output;
 mod pager;
 mod schema;

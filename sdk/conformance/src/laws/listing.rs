@@ -111,7 +111,8 @@ fn rows_have_no_nodes(listed: &Listed) -> Verdict {
     Ok(())
 }
 
-/// A row with stats is the row, with more in its metadata; the tip may be known only then.
+/// A row with stats is the row, with more in its metadata. The tip of the live branch, too, may
+/// be known only with stats: 0 in a row says nothing.
 fn stats_add_to_the_row(listed: &Listed) -> Verdict {
     for (row, stats) in sessions(&listed.rows).zip(sessions(&listed.stats)) {
         let bare = |session: &Session| Session {
