@@ -63,7 +63,7 @@ impl Home {
     /// written, the identity holds for this process only, and the log says so.
     pub fn node(&self, fallback_name: &str) -> Node {
         let path = self.root.join("node.json");
-        match self.read_node(&path) {
+        match Self::read_node(&path) {
             Ok(Some(node)) => return named(node, fallback_name),
             Ok(None) => {}
             Err(error) => tracing::warn!("{}: {error}", path.display()),
@@ -82,7 +82,7 @@ impl Home {
     }
 
     /// `None` when there is no file, or none that can be understood.
-    fn read_node(&self, path: &Path) -> io::Result<Option<Node>> {
+    fn read_node(path: &Path) -> io::Result<Option<Node>> {
         let text = match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other?,
@@ -106,7 +106,7 @@ impl Home {
         match file.persist_noclobber(path) {
             Ok(_) => Ok(fresh.clone()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Ok(self.read_node(path)?.unwrap_or_else(|| fresh.clone()))
+                Ok(Self::read_node(path)?.unwrap_or_else(|| fresh.clone()))
             }
             Err(error) => Err(error.error),
         }

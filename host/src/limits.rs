@@ -52,7 +52,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            call: Duration::from_secs(60),
+            call: Duration::from_mins(1),
             listing: Duration::from_secs(30),
             memory: 512 << 20,
             transfer: 256 << 20,
@@ -60,7 +60,7 @@ impl Default for Limits {
             table_elements: 100_000,
             guest_output: 64 << 10,
             component_file: 16 << 20,
-            compile: Duration::from_secs(60),
+            compile: Duration::from_mins(1),
             session_nodes: 20_000_000,
             session_bytes: 16 << 30,
             process_call: Duration::from_secs(30),

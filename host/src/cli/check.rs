@@ -91,6 +91,9 @@ async fn from(id: &str, origin: &Origin, form: Form, setup: &Setup) -> Result<Tr
             let wasm = tokio::fs::read(path).await.map_err(unreadable)?;
             Trial::component(&wasm, origin.clone(), limits, None).await.map_err(refused)
         }
+        (Origin::File(_), Form::Library) => {
+            Err(Failure::said("native libraries are not brought in by this build; check the component or the program"))
+        }
         (Origin::Embedded, _) => {
             let bytes = setup.embedded.iter().find(|(name, _)| *name == id).map(|(_, bytes)| *bytes);
             let bytes = bytes.ok_or_else(|| Failure::said("it is not built into this program"))?;
@@ -208,7 +211,7 @@ impl Shown {
             "id": self.id,
             "label": self.label,
             "version": self.version,
-            "form": driver::form(self.form),
+            "form": self.form.name(),
             "origin": driver::origin(&self.origin),
             "capabilities": self.capabilities,
             "imports": self.imports,
@@ -235,7 +238,7 @@ impl Shown {
                 self.id,
                 self.label,
                 self.version,
-                driver::form(self.form),
+                self.form.name(),
                 driver::origin(&self.origin)
             )?;
             writeln!(out, "can: {}", self.capabilities.join(", "))?;

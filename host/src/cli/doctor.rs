@@ -25,7 +25,9 @@ fn write_places(out: &mut impl Write, sources: &Setup, advice: &mut Vec<String>)
     writeln!(out, "sepia {}", env!("CARGO_PKG_VERSION"))?;
     let own = sources.home.root();
     writeln!(out, "  own files  {}{}", own.display(), if own.exists() { "" } else { " (made when needed)" })?;
-    if own.exists() && !is_writable(own) {
+    if own.exists() && !own.is_dir() {
+        advice.push(format!("{} is no folder: move it away, or set SEPIA_HOME to another folder.", own.display()));
+    } else if own.exists() && !is_writable(own) {
         advice.push(format!(
             "{} can't be written to: give yourself access, or set SEPIA_HOME to another folder.",
             own.display()

@@ -67,10 +67,10 @@ fn print(registry: &Registry) -> Result<(), Failure> {
             match &found.state {
                 State::InUse => {}
                 State::Shadowed { by } => {
-                    writeln!(out, "\n{}: {} was found before it", origin(&found.origin), origin(by))?
+                    writeln!(out, "\n{}: {} was found before it", origin(&found.origin), origin(by))?;
                 }
                 State::Unusable(error) => {
-                    writeln!(out, "\n{}: {}", origin(&found.origin), clean_line(&error.message, 1000))?
+                    writeln!(out, "\n{}: {}", origin(&found.origin), clean_line(&error.message, 1000))?;
                 }
             }
             if matches!(&found.state, State::Unusable(error) if error.kind == LoadErrorKind::Blocked) {

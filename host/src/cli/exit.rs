@@ -1,6 +1,7 @@
 //! Exit codes, and the last words to people.
 //!
-//! 0 done; 1 it failed; 2 wrong use; 3 there is no such session.
+//! 0 done; 1 it failed; 2 wrong use; 3 there is no such session; 128 and the number of the
+//! signal that ended it.
 
 use crate::plane::{ErrorKind, PlaneError};
 use std::fmt::Display;
@@ -19,6 +20,8 @@ pub(super) enum Failure {
     Said(String),
     /// What reads our output is gone; nothing to say and nobody to say it to.
     OutputClosed,
+    /// A signal asked us to end.
+    Signal(i32),
 }
 
 impl From<PlaneError> for Failure {
@@ -46,6 +49,7 @@ impl Failure {
 pub(super) fn of(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Signal(number)) => ExitCode::from(code_of_signal(number)),
         Err(Failure::Said(message)) => {
             tell(&message, None);
             ExitCode::from(1)
@@ -59,6 +63,11 @@ pub(super) fn of(result: Result<(), Failure>) -> ExitCode {
             })
         }
     }
+}
+
+/// The exit code of a process that a signal ended.
+pub(super) fn code_of_signal(number: i32) -> u8 {
+    128_u8.saturating_add(u8::try_from(number).unwrap_or(0))
 }
 
 /// Help and version are answers; anything else is wrong use.

@@ -1,13 +1,17 @@
 //! `sepia export`
 
 use super::args::ExportArgs;
+use super::controls::Guarded;
 use super::exit::Failure;
 use super::{output, setup};
 use crate::loader::NativeCopy;
 use crate::plane::{OpenSession, PlaneError};
 use serde::Serialize;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const BUFFER: usize = 256 << 10;
 
@@ -17,22 +21,28 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
     } else {
-        Source::Ir(plane.open(&session.id, session.agent.as_deref()).await?)
+        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?))
     };
+    // Dropped before its time when a signal ends the command: what then looks like the end of
+    // the session is none, and no file may be made of it.
+    let given_up = Arc::new(AtomicBool::new(false));
+    let wanted = Wanted(Arc::clone(&given_up));
     let written = tokio::task::spawn_blocking(move || match args.output {
         None => {
-            let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+            let mut out = BufWriter::with_capacity(BUFFER, Guarded::new(io::stdout().lock(), output::is_terminal()));
             source.write(&mut out)?;
             out.flush().map_err(|e| Failure::output(&e))
         }
-        Some(path) => to_file(source, &path),
+        Some(path) => to_file(source, &path, &given_up),
     });
-    written.await.map_err(|e| Failure::said(format!("the export ended unexpectedly: {e}")))?
+    let written = written.await;
+    drop(wanted);
+    written.map_err(|e| Failure::said(format!("the export ended unexpectedly: {e}")))?
 }
 
 /// What is written.
 enum Source {
-    Ir(OpenSession),
+    Ir(Box<OpenSession>),
     Native(NativeCopy),
 }
 
@@ -84,20 +94,48 @@ impl<W: Write> Write for Noting<'_, W> {
     }
 }
 
+/// Says, when it is dropped, that the export is not waited for.
+struct Wanted(Arc<AtomicBool>);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 /// Writes beside, with mode 0600, and renames when it is whole: no half export is left behind.
-fn to_file(source: Source, path: &Path) -> Result<(), Failure> {
+/// A link is followed; what is no file, a pipe or a device, is written to as it is.
+fn to_file(source: Source, path: &Path, given_up: &AtomicBool) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure::said(format!("{} can't be written: {e}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let mut out = BufWriter::with_capacity(BUFFER, file);
-    source.write(&mut out).map_err(|failure| match failure {
+    let unchanged = |failure| match failure {
         Failure::Said(message) => Failure::Said(format!("{message} ({} was not changed)", path.display())),
         Failure::OutputClosed => failed(io::ErrorKind::BrokenPipe.into()),
-        plane @ Failure::Plane(_) => plane,
-    })?;
+        other => other,
+    };
+    if let Ok(meta) = path.metadata() {
+        if meta.is_dir() {
+            return Err(Failure::said(format!("{} is a folder; name a file in it", path.display())));
+        }
+        if !meta.is_file() {
+            let mut out = BufWriter::with_capacity(BUFFER, File::options().write(true).open(path).map_err(failed)?);
+            source.write(&mut out).map_err(|failure| match failure {
+                Failure::OutputClosed => failed(io::ErrorKind::BrokenPipe.into()),
+                other => other,
+            })?;
+            return out.flush().map_err(failed);
+        }
+    }
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    source.write(&mut out).map_err(unchanged)?;
     let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
     file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
+    if given_up.load(Ordering::Acquire) {
+        return Err(failed(io::ErrorKind::Interrupted.into()));
+    }
+    file.persist(&real).map_err(|e| failed(e.error))?;
     if output::is_terminal() {
         let _gone = writeln!(io::stderr(), "wrote {}", path.display());
     }

@@ -3,6 +3,7 @@
 
 mod args;
 mod check;
+mod controls;
 mod doctor;
 mod driver;
 mod exit;
@@ -15,6 +16,7 @@ mod schema;
 mod serve;
 mod setup;
 mod show;
+mod signals;
 mod table;
 mod time;
 mod transcript;
@@ -39,10 +41,10 @@ fn run(command: Command) -> Result<(), Failure> {
         // Needs neither drivers nor a runtime.
         Command::Schema => schema::run(),
         Command::Serve => setup::runtime()?.block_on_then_leave(serve::run()),
-        Command::List(args) => setup::runtime()?.block_on_then_leave(list::run(args)),
-        Command::Show(args) => setup::runtime()?.block_on_then_leave(show::run(args)),
-        Command::Export(args) => setup::runtime()?.block_on_then_leave(export::run(args)),
-        Command::Driver(command) => setup::runtime()?.block_on_then_leave(driver::run(command)),
-        Command::Doctor => setup::runtime()?.block_on_then_leave(doctor::run()),
+        Command::List(args) => setup::runtime()?.block_on(list::run(args)),
+        Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
+        Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
+        Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),
+        Command::Doctor => setup::runtime()?.block_on(doctor::run()),
     }
 }

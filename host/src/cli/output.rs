@@ -1,5 +1,6 @@
 //! stdout, and what it is connected to.
 
+use super::controls::Guarded;
 use super::exit::Failure;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -31,10 +32,9 @@ pub(super) fn width() -> usize {
     told.filter(|columns| *columns > 0).or_else(set).unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
 }
 
-/// Prints a value as JSON and a line feed. Control characters are escapes in JSON, so it is safe on a
-/// terminal too.
+/// Prints a value as JSON and a line feed, on a terminal without a control character.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut out = stdout();
+    let mut out = BufWriter::with_capacity(64 << 10, Guarded::new(io::stdout().lock(), is_terminal()));
     value.serialize(&mut crate::jsonrpc::serializer(&mut out)).map_err(|e| Failure::output(&e.into()))?;
     writeln!(out).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }

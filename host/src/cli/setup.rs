@@ -1,11 +1,13 @@
 //! What the commands run on: the runtime, and the plane over all drivers of this machine.
 
 use super::exit::Failure;
+use super::signals;
 use crate::home::Home;
 use crate::limits::Limits;
 use crate::plane::{Plane, PlaneConfig};
 use crate::registry::{Setup, Sources};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// A runtime that is left, not waited for: a thread may sit in a read of stdin for ever.
@@ -18,10 +20,28 @@ pub(super) fn runtime() -> Result<Leaving, Failure> {
     runtime.map(Leaving).map_err(|e| Failure::said(format!("no threads could be started: {e}")))
 }
 
+/// What a command has for its tasks to end when it is done or told to.
+const LEAVING: Duration = Duration::from_secs(2);
+
 impl Leaving {
     pub(super) fn block_on_then_leave<T>(self, work: impl Future<Output = T>) -> T {
         let done = self.0.block_on(work);
         self.0.shutdown_background();
+        done
+    }
+
+    /// Runs a command that reads no stdin. Driver programs have process groups of their own, so
+    /// neither the terminal nor the system ends them with us: all tasks are ended before this
+    /// returns, and with them the programs, also when a signal asks us to end.
+    pub(super) fn block_on(self, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+        let done = self.0.block_on(async {
+            let stop = signals::told_to_end()?;
+            tokio::select! {
+                done = work => done,
+                Some(number) = signals::in_order_or_at_once(stop, LEAVING) => Err(Failure::Signal(number)),
+            }
+        });
+        self.0.shutdown_timeout(LEAVING);
         done
     }
 }

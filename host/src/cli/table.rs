@@ -56,8 +56,12 @@ fn print_aligned(out: &mut impl Write, columns: &[Column], rows: &[Vec<String>],
     Ok(())
 }
 
-/// The width of each column: as wide as its cells, the shrinking ones less when the terminal
-/// is too narrow, the widest first.
+/// A column of fewer characters than this tells nothing.
+const LEAST: usize = 3;
+
+/// The width of each column: as wide as its cells. When the terminal is too narrow the widest
+/// gives way first: the shrinking ones down to their least, then below it, then all of them,
+/// so that no line is ever wider than the terminal.
 fn widths(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = columns.iter().map(|column| column.title.width()).collect();
     for row in rows {
@@ -66,10 +70,15 @@ fn widths(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<usize> 
         }
     }
     let room = width.saturating_sub(GAP * columns.len());
-    while widths.iter().sum::<usize>() > room {
-        let shrinkable = columns.iter().zip(&mut widths).filter(|(c, w)| c.shrinks_to.is_some_and(|least| **w > least));
-        let Some((_, widest)) = shrinkable.max_by_key(|(_, width)| **width) else { break };
-        *widest -= 1;
+    let steps: [fn(&Column) -> Option<usize>; 4] =
+        [|c| c.shrinks_to, |c| c.shrinks_to.map(|_| LEAST), |_| Some(LEAST), |_| Some(1)];
+    for least_of in steps {
+        while widths.iter().sum::<usize>() > room {
+            let least = |column| least_of(column).unwrap_or(usize::MAX);
+            let shrinkable = columns.iter().zip(&mut widths).filter(|(column, width)| **width > least(column));
+            let Some((_, widest)) = shrinkable.max_by_key(|(_, width)| **width) else { break };
+            *widest -= 1;
+        }
     }
     widths
 }
@@ -105,6 +114,33 @@ mod tests {
         print_aligned(&mut out, &columns, &rows, 30).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), ["ID        TITLE          AGE", "12345678  a rather lo…   1m"]);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let columns = [
+            Column::fixed("ID"),
+            Column::fixed("AGENT"),
+            Column::fixed("ACTIVE"),
+            Column::shrinking("TITLE", 16),
+            Column::shrinking("DIRECTORY", 12),
+            Column::fixed("TOKENS"),
+        ];
+        let row =
+            |title: &'static str| ["11111111", "claude", "2026-11-30", title, "/home/dev/日本語/a-long-folder", "1.5M"];
+        let titles = [
+            "short",
+            "a title that is longer than most terminals are wide, by far, and then some",
+            "日本語の長い題名です、とても長い",
+        ];
+        let rows: Vec<Vec<String>> = titles.map(|title| row(title).map(str::to_owned).to_vec()).to_vec();
+        for width in [40, 41, 60, 80, 100, 200] {
+            let mut out = Vec::new();
+            print_aligned(&mut out, &columns, &rows, width).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.lines().count(), 4, "{text}");
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+        }
     }
 
     #[test]

@@ -28,7 +28,6 @@ pub(super) fn ago(epoch_seconds: f64, now: Timestamp) -> String {
     let Some(then) = timestamp(epoch_seconds) else { return "-".to_owned() };
     let seconds = now.as_second() - then.as_second();
     match seconds {
-        ..0 => local(epoch_seconds, "%Y-%m-%d"),
         0..60 => "now".to_owned(),
         60..3_600 => format!("{}m ago", seconds / 60),
         3_600..86_400 => format!("{}h ago", seconds / 3_600),

@@ -27,6 +27,7 @@ use crate::home::{Home, Node};
 use crate::limits::Limits;
 use crate::registry::{LazyRegistry, Registry};
 use page_index::PageIndexes;
+use std::sync::OnceLock;
 
 /// The plane of one process.
 pub struct Plane {
@@ -35,12 +36,22 @@ pub struct Plane {
     config: PlaneConfig,
     limits: Limits,
     page_indexes: PageIndexes,
+    /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
+    /// to be the same for all who ask this process.
+    node: OnceLock<Node>,
 }
 
 impl Plane {
     /// A plane over these drivers; they are loaded when something needs them first.
     pub fn new(registry: impl Into<LazyRegistry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
-        Self { registry: registry.into(), home, config, limits, page_indexes: PageIndexes::default() }
+        Self {
+            registry: registry.into(),
+            home,
+            config,
+            limits,
+            page_indexes: PageIndexes::default(),
+            node: OnceLock::new(),
+        }
     }
 
     /// The drivers, and all that was found where they are looked for.
@@ -60,7 +71,7 @@ impl Plane {
 
     /// Who this machine is.
     pub fn node(&self, fallback_name: &str) -> Node {
-        self.home.node(fallback_name)
+        self.node.get_or_init(|| self.home.node(fallback_name)).clone()
     }
 
     /// Ends whatever runs for the plane.

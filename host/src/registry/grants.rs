@@ -55,20 +55,21 @@ impl Grants {
                 }
                 BTreeMap::new()
             }
-            Ok(text) => serde_json::from_slice::<File>(&text).map(|f| f.drivers).unwrap_or_else(|error| {
-                match home::keep_aside(&file) {
-                    Ok(aside) => tracing::warn!(
-                        "{} is not readable ({error}); it was kept as {}",
-                        file.display(),
-                        aside.display()
-                    ),
-                    Err(why) => tracing::warn!(
-                        "{} is not readable ({error}) and could not be kept aside ({why})",
-                        file.display()
-                    ),
+            Ok(text) => match serde_json::from_slice::<File>(&text) {
+                Ok(kept) => kept.drivers,
+                Err(error) => {
+                    let place = file.display();
+                    match home::keep_aside(&file) {
+                        Ok(aside) => {
+                            tracing::warn!("{place} is not readable ({error}); it was kept as {}", aside.display());
+                        }
+                        Err(why) => {
+                            tracing::warn!("{place} is not readable ({error}) and could not be kept aside ({why})");
+                        }
+                    }
+                    BTreeMap::new()
                 }
-                BTreeMap::new()
-            }),
+            },
         };
         let by_env = env("SEPIA_DRIVER_ALLOW").unwrap_or_default();
         let by_env = by_env.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect();

@@ -19,7 +19,7 @@ pub struct StorePlace {
 }
 
 /// Finds the places of all stores of a manifest.
-pub fn resolve(manifest: &Manifest, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<StorePlace> {
+pub(super) fn resolve(manifest: &Manifest, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<StorePlace> {
     let resolve_one = |request: &StoreRequest| {
         let place = place_of(request, env);
         let exists = place.as_ref().is_ok_and(|place| place.path.exists());
@@ -34,7 +34,7 @@ pub type Refusal = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 /// What no driver is ever shown: the root, the home directory and what holds it, keys, our
 /// own files, and the stores of other drivers. All canonical, as far as they exist.
 #[derive(Debug, Clone)]
-pub struct Forbidden {
+pub(super) struct Forbidden {
     /// Neither itself nor anything that holds it.
     homes: Vec<PathBuf>,
     /// Neither itself, nor anything that holds it, nor anything in it.
@@ -43,7 +43,11 @@ pub struct Forbidden {
 
 impl Forbidden {
     /// For a driver; `others` are the places of the stores of all other drivers.
-    pub fn new(home: &Home, env: &dyn Fn(&str) -> Option<OsString>, others: impl Iterator<Item = PathBuf>) -> Self {
+    pub(super) fn new(
+        home: &Home,
+        env: &dyn Fn(&str) -> Option<OsString>,
+        others: impl Iterator<Item = PathBuf>,
+    ) -> Self {
         let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let user_home = env("HOME").filter(|h| !h.is_empty()).map(PathBuf::from);
         let mut closed = vec![canonical(home.root().to_owned())];
@@ -53,14 +57,14 @@ impl Forbidden {
     }
 
     /// Whether this place, canonical, is forbidden.
-    pub fn covers(&self, place: &Path) -> bool {
+    pub(super) fn covers(&self, place: &Path) -> bool {
         place.parent().is_none()
             || self.homes.iter().any(|home| home.starts_with(place))
             || self.closed.iter().any(|closed| closed.starts_with(place) || place.starts_with(closed))
     }
 
     /// The same as a function, for those who open links.
-    pub fn into_refusal(self) -> Refusal {
+    pub(super) fn into_refusal(self) -> Refusal {
         Arc::new(move |place| self.covers(place))
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// A guest by the name of its example: from the folder `SEPIA_HOSTILE_DIR`, or built once.
-pub fn wasm(name: &str) -> &'static [u8] {
+pub(crate) fn wasm(name: &str) -> &'static [u8] {
     static GUESTS: OnceLock<HashMap<String, Vec<u8>>> = OnceLock::new();
     let guests = GUESTS.get_or_init(|| match std::env::var_os("SEPIA_HOSTILE_DIR") {
         Some(folder) => read_all(Path::new(&folder)),
@@ -36,7 +36,7 @@ fn build_all() -> HashMap<String, Vec<u8>> {
 }
 
 /// Limits that a test reaches soon, and time enough for a machine under load.
-pub fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     Limits {
         call: Duration::from_secs(20),
         memory: 64 << 20,
@@ -48,20 +48,20 @@ pub fn limits() -> Limits {
 }
 
 /// Limits with a short time.
-pub fn hurried() -> Limits {
+pub(crate) fn hurried() -> Limits {
     Limits { call: Duration::from_millis(500), ..limits() }
 }
 
 /// A host without a cache.
-pub fn host(limits: Limits) -> Components {
+pub(crate) fn host(limits: Limits) -> Components {
     Components::new(limits, None).unwrap()
 }
 
 /// A folder with a store `home`, a store `other` beside it, and a secret outside of both.
-pub struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         for folder in ["home/sub", "other"] {
             fs::create_dir_all(place.path(folder)).unwrap();
@@ -73,44 +73,44 @@ impl Place {
         place
     }
 
-    pub fn path(&self, relative: &str) -> PathBuf {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.0.path().join(relative)
     }
 
     /// What a driver gets that was granted `home` alone.
-    pub fn grant(&self, prepared: &Prepared) -> Vec<GrantedStore> {
+    pub(crate) fn grant(&self, prepared: &Prepared) -> Vec<GrantedStore> {
         let request = prepared.about().manifest.stores.iter().find(|store| store.name == "home").unwrap().clone();
         vec![GrantedStore { request, place: self.path("home"), write: false, refuse: Arc::new(|_| false) }]
     }
 }
 
-pub async fn prepare(host: &Components, name: &str) -> Result<Prepared, LoadError> {
+pub(crate) async fn prepare(host: &Components, name: &str) -> Result<Prepared, LoadError> {
     host.bring_in(wasm(name), Origin::Embedded).await
 }
 
 /// A guest with its store.
-pub async fn driver(host: &Components, place: &Place, name: &str) -> Arc<dyn Driver> {
+pub(crate) async fn driver(host: &Components, place: &Place, name: &str) -> Arc<dyn Driver> {
     let prepared = prepare(host, name).await.unwrap();
     let stores = place.grant(&prepared);
     prepared.into_driver(stores)
 }
 
-pub fn read(driver: &Arc<dyn Driver>) -> &dyn SessionRead {
+pub(crate) fn read(driver: &Arc<dyn Driver>) -> &dyn SessionRead {
     driver.session_read().unwrap()
 }
 
-pub fn session(id: &str) -> SessionRef {
+pub(crate) fn session(id: &str) -> SessionRef {
     SessionRef { id: id.to_owned(), agent_id: None }
 }
 
 /// Gives a guest an order and takes its answer.
-pub async fn ordered(driver: &Arc<dyn Driver>, order: &str) -> Result<String, Fault> {
+pub(crate) async fn ordered(driver: &Arc<dyn Driver>, order: &str) -> Result<String, Fault> {
     let row: Session = read(driver).summary_of(session(order)).await?;
     Ok(row.title)
 }
 
 /// The host is as it was: a good guest of the same engine is served.
-pub async fn still_serves(host: &Components) {
+pub(crate) async fn still_serves(host: &Components) {
     let place = Place::new();
     let good = driver(host, &place, "well_behaved").await;
     let report = read(&good).scan().await.unwrap();

@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 
 type Change<T> = Box<dyn Fn(&mut T)>;
 
+/// Which session a reference finds.
+type Finder = Box<dyn Fn(&SessionRef) -> Option<String>>;
+
 /// Three sessions: an empty one, one with two branches and a tool, and a sub-agent. What it
 /// says can be changed at each place.
 struct Toy {
@@ -20,7 +23,7 @@ struct Toy {
     header: Change<Session>,
     nodes: Change<Vec<MessageNode>>,
     page: Change<HistoryPage>,
-    finds: Box<dyn Fn(&SessionRef) -> Option<String>>,
+    finds: Finder,
     calls: Cell<usize>,
 }
 

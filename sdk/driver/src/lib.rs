@@ -37,7 +37,7 @@ pub use sepia_ir as ir;
 pub use sepia_services::packed;
 pub use session_read::{NativeCopy, SessionRead, Transcript};
 
-/// Makes a component of a driver type. Does nothing in a native build.
+/// Makes a component of a driver type. In a native build it only checks that it is one.
 #[macro_export]
 macro_rules! export_driver {
     ($driver:ty) => {
@@ -47,5 +47,10 @@ macro_rules! export_driver {
             type Exported = $crate::component::Exported<$driver>;
             $crate::component::bindings::export!(Exported with_types_in $crate::component::bindings);
         }
+        #[cfg(not(target_family = "wasm"))]
+        const _: fn() = || {
+            fn is_driver<D: $crate::SessionRead>() {}
+            is_driver::<$driver>();
+        };
     };
 }

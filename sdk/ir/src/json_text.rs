@@ -85,6 +85,7 @@ fn escaped_unit(json: &[u8], at: usize) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
     use super::replace_lone_surrogates;
 
     fn fixed(json: &str) -> (String, usize) {

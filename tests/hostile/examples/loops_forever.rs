@@ -15,8 +15,10 @@ impl Misdeed for Bad {
 
     /// The first pull answers, the second never does.
     fn next(lines: &mut Lines, _max: usize) -> Result<Vec<MessageNode>, DriverError> {
-        while lines.at > 0 {
-            std::hint::spin_loop();
+        if lines.at > 0 {
+            loop {
+                std::hint::spin_loop();
+            }
         }
         lines.at = 1;
         Ok(vec![sepia_hostile::node(1, "the only one")])

@@ -12,7 +12,9 @@ impl Misdeed for Bad {
         let found = match order.split_once(':') {
             Some(("std", path)) => std::fs::read(path).map_err(|e| e.to_string()),
             Some(("list", path)) => std::fs::read_dir(path)
-                .map(|entries| entries.flatten().map(|e| format!("{:?} ", e.file_name())).collect::<String>().into())
+                .map(|entries| {
+                    entries.flatten().map(|e| e.file_name().display().to_string()).collect::<Vec<_>>().join(" ").into()
+                })
                 .map_err(|e| e.to_string()),
             Some(("lent", rest)) => {
                 let (store, path) = rest.split_once(':').unwrap_or((rest, ""));

@@ -41,7 +41,7 @@ pub trait Misdeed: 'static {
     /// The next nodes.
     fn next(lines: &mut Lines, max: usize) -> Result<Vec<MessageNode>, DriverError> {
         let end = lines.lines.len().min(lines.at + max);
-        let nodes = (lines.at..end).map(|at| node(at as i64 + 1, &lines.lines[at])).collect();
+        let nodes = (1i64..).zip(&lines.lines).take(end).skip(lines.at).map(|(id, line)| node(id, line)).collect();
         lines.at = end;
         Ok(nodes)
     }

@@ -1,6 +1,6 @@
 //! The contract as wasmtime sees it, generated from `wit/`.
 
-#![expect(missing_docs, clippy::all, clippy::pedantic, reason = "generated")]
+#![expect(missing_docs, clippy::pedantic, reason = "generated")]
 
 wasmtime::component::bindgen!({
     path: "../wit",

@@ -23,7 +23,7 @@ pub(super) struct SessionEventParams {
 /// What happens in a live session.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum SessionEvent {
+pub(super) enum SessionEvent {
     RunStarted {
         thread_id: String,
         run_id: String,
@@ -88,7 +88,7 @@ enum SessionEvent {
 
 /// What a tool call concerns and shows.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ToolCallDetails {
+pub(super) struct ToolCallDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     locations: Option<Vec<Location>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ struct ToolCallDetails {
 /// Something that a tool call shows.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum Content {
+pub(super) enum Content {
     Terminal {
         terminal_id: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub(super) enum NodeEventParams {
 /// Why a session is live no more.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum DetachReason {
+pub(super) enum DetachReason {
     Explicit,
     Idle,
     Deleted,

@@ -17,7 +17,9 @@ pub(crate) fn run(context: &Context, arguments: &[String]) -> Result<(), Failure
         .env("SEPIA_BENCH_FOLDER", folder)
         .current_dir(&context.root)
         .status()
-        .map_err(|error| Failure::new(format!("the bench could not be run ({error}): check that cargo is installed")))?;
+        .map_err(|error| {
+            Failure::new(format!("the bench could not be run ({error}): check that cargo is installed"))
+        })?;
     match status.code() {
         Some(0) => Ok(()),
         Some(1) => Err(Failure::new("a bar was missed, or a row differs from the truth: see the table above")),

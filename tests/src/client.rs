@@ -1,0 +1,214 @@
+//! The other end of `sepia serve`: raw bytes in, frames out, and what became of the process.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything; reaching it is a failure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running `sepia serve`, killed when it is dropped before its end.
+pub struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    frames: Receiver<Vec<u8>>,
+    reader: Option<JoinHandle<()>>,
+    stderr: Option<JoinHandle<String>>,
+    /// Frames that came while another was waited for.
+    aside: Vec<String>,
+    next_id: u64,
+}
+
+/// What is left of it.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Frames that nobody had taken.
+    pub frames: Vec<Value>,
+    /// All of its stderr.
+    pub stderr: String,
+    /// Time from when it was told to end.
+    pub took: Duration,
+}
+
+impl Client {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, frames) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            loop {
+                let mut line = Vec::new();
+                if stdout.read_until(b'\n', &mut line).unwrap() == 0 || sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = thread::spawn(move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let stdin = child.stdin.take();
+        Self { child, stdin, frames, reader: Some(reader), stderr: Some(stderr), aside: Vec::new(), next_id: 0 }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends bytes as they are.
+    pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(bytes.as_ref()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Sends a line.
+    pub fn send(&mut self, line: &str) {
+        self.send_raw(format!("{line}\n"));
+    }
+
+    /// Asks, without waiting; the id of the request.
+    pub fn ask(&mut self, method: &str, params: &Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        id
+    }
+
+    /// The next frame as it came, without its line feed. It is whole, and what a strict parser
+    /// takes, or the test fails.
+    pub fn next_frame(&mut self) -> String {
+        self.frames.recv_timeout(PATIENCE).map(whole_frame).expect("a frame in time")
+    }
+
+    /// The next frame.
+    #[expect(clippy::should_implement_trait, reason = "there is no end to wait for: it fails instead")]
+    pub fn next(&mut self) -> Value {
+        serde_json::from_str(&self.next_frame()).unwrap()
+    }
+
+    /// The frame that answers this request; others are kept for whoever waits for them.
+    pub fn frame_of(&mut self, id: u64) -> String {
+        let is_it = |frame: &str| serde_json::from_str::<Value>(frame).unwrap()["id"] == json!(id);
+        if let Some(at) = self.aside.iter().position(|frame| is_it(frame)) {
+            return self.aside.remove(at);
+        }
+        loop {
+            let frame = self.next_frame();
+            if is_it(&frame) {
+                return frame;
+            }
+            self.aside.push(frame);
+        }
+    }
+
+    /// What it answers to this request: the result, or the error.
+    pub fn answer(&mut self, id: u64) -> Result<Value, Value> {
+        let frame: Value = serde_json::from_str(&self.frame_of(id)).unwrap();
+        match frame.get("result") {
+            Some(result) => Ok(result.clone()),
+            None => Err(frame["error"].clone()),
+        }
+    }
+
+    /// Asks and waits: the result, or the error.
+    pub fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+        let id = self.ask(method, params);
+        self.answer(id)
+    }
+
+    /// Asks for what it has to know.
+    pub fn get(&mut self, method: &str, params: &Value) -> Value {
+        self.call(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+    }
+
+    /// Asks for what it has to refuse; number, `data.code` and message.
+    pub fn refusal(&mut self, method: &str, params: &Value) -> (i64, String, String) {
+        let error = match self.call(method, params) {
+            Err(error) => error,
+            Ok(result) => panic!("{method} {params} gave {result}"),
+        };
+        parts(&error)
+    }
+
+    /// Asks what is answered at once, so that all sent before has been taken in.
+    pub fn ping(&mut self) -> Duration {
+        let start = Instant::now();
+        self.get("manifest", &json!({}));
+        start.elapsed()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Says no more, and waits for the end.
+    pub fn finish(mut self) -> Ended {
+        self.stdin = None;
+        self.wait()
+    }
+
+    /// Waits for an end that was brought about otherwise; its stdin stays open.
+    pub fn wait(mut self) -> Ended {
+        let start = Instant::now();
+        let deadline = start + PATIENCE;
+        let mut frames: Vec<Value> = self.aside.drain(..).map(|frame| serde_json::from_str(&frame).unwrap()).collect();
+        loop {
+            match self.frames.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => frames.push(serde_json::from_str(&whole_frame(line)).unwrap()),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("stdout is still open after {PATIENCE:?}"),
+            }
+        }
+        self.reader.take().unwrap().join().unwrap();
+        let status = self.child.wait().unwrap();
+        let took = start.elapsed();
+        let stderr = self.stderr.take().unwrap().join().unwrap();
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        Ended { status, frames, stderr, took }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Number, `data.code` and message of an error, which has all three and `data.cause`.
+pub fn parts(error: &Value) -> (i64, String, String) {
+    let data = error["data"].as_object().unwrap_or_else(|| panic!("no data in {error}"));
+    assert!(data["cause"].is_null() || data["cause"].is_string(), "{error}");
+    let message = error["message"].as_str().unwrap().to_owned();
+    assert!(!message.is_empty());
+    (error["code"].as_i64().unwrap(), data["code"].as_str().unwrap().to_owned(), message)
+}
+
+/// A line of stdout, whole: it ends in a line feed, is UTF-8, is one line to every reader,
+/// and is a frame of JSON-RPC.
+fn whole_frame(line: Vec<u8>) -> String {
+    let mut text = String::from_utf8(line).expect("UTF-8 on stdout");
+    assert_eq!(text.pop(), Some('\n'), "a partial line on stdout: {text:.200}");
+    assert!(is_one_line(&text), "more than one line to some readers: {text:.200}");
+    let value: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("no JSON on stdout ({e}): {text:.200}"));
+    assert_eq!(value["jsonrpc"], "2.0", "no frame on stdout: {text:.200}");
+    text
+}
+
+/// Whether even those who split at every kind of line end see one line.
+pub fn is_one_line(text: &str) -> bool {
+    !text.contains(['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'])
+}

@@ -1,0 +1,10 @@
+//! The command line from outside: what a person types, sees, and is left with.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
+
+mod doctor;
+mod ends;
+mod export;
+mod help;
+mod hostile_text;
+mod list;
+mod show;

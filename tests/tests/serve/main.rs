@@ -1,0 +1,11 @@
+//! `sepia serve` from outside: what its client sends, gets, and is left with.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
+
+mod concurrency;
+mod drivers;
+mod ends;
+mod frames;
+mod history;
+mod manifest;
+mod schema;
+mod sessions;
