@@ -4,7 +4,7 @@ use crate::draft::{Draft, Opaque, Span};
 use crate::ends::{Scope, outlined, torn};
 use crate::lines::{self, Lines, MAX_LINE};
 use crate::place::STORE;
-use crate::projection::{self, Id, Line};
+use crate::projection::{self, Detail, Id, Line};
 use crate::title::Titles;
 use sepia_ir::{DriverError, Warning};
 use sepia_sdk::Host;
@@ -60,9 +60,9 @@ pub(crate) struct Gathered {
     titles: [Option<Span>; 3],
 }
 
-/// Looks through a transcript.
-pub(crate) fn gather(host: &Host, path: &str, scope: Scope) -> Result<Gathered, DriverError> {
-    let rows = host.project(STORE, path, &projection::query(0))?;
+/// Looks through a transcript. Without its counts the drafts have neither model nor tokens.
+pub(crate) fn gather(host: &Host, path: &str, scope: Scope, detail: Detail) -> Result<Gathered, DriverError> {
+    let rows = host.project(STORE, path, &projection::query(0, detail))?;
     let mut gathering = Gathering {
         host,
         path,

@@ -33,10 +33,25 @@ const MEMBERS: [&str; 22] = [
 ];
 const CACHE_WRITE: &str = "message.usage.cache_creation_input_tokens";
 
-/// The members of a transcript's tree, its counts and its times.
-pub(crate) fn query(offset: u64) -> Projection {
-    let members = MEMBERS.iter().chain(&[CACHE_WRITE]).map(|m| (*m).to_owned()).collect();
-    Projection { members, offset, max_value: MAX_VALUE }
+/// How much a look through a transcript is to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Its tree: which lines make which nodes, and who follows whom.
+    Tree,
+    /// Models and tokens, too.
+    Counts,
+}
+
+/// The first of the members that only [`Detail::Counts`] needs.
+const OF_COUNTS: usize = 19;
+
+/// The members of a transcript's tree and its times, and of its counts.
+pub(crate) fn query(offset: u64, detail: Detail) -> Projection {
+    let members = match detail {
+        Detail::Tree => MEMBERS[..OF_COUNTS].to_vec(),
+        Detail::Counts => [&MEMBERS[..], &[CACHE_WRITE]].concat(),
+    };
+    Projection { members: members.into_iter().map(str::to_owned).collect(), offset, max_value: MAX_VALUE }
 }
 
 /// Identity of a uuid or another id: the number that it spells, or a hash of it. 0 is none.

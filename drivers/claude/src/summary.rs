@@ -9,6 +9,7 @@ use crate::gather::{Gathered, gather, read_title};
 use crate::json::{Number, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
+use crate::projection::Detail;
 use crate::prompt::one_line;
 use crate::prompts;
 use crate::stats::Stats;
@@ -69,7 +70,7 @@ fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDet
         let session = source.session(ends, &titles, Extra::default())?;
         return Ok(vec![Row { session, draft: 0, envelope }]);
     }
-    let gathered = gather(host, path, scope)?;
+    let gathered = gather(host, path, scope, Detail::Counts)?;
     source.sessions(ends, &gathered, detail == SummaryDetail::Stats, false)
 }
 

@@ -5,6 +5,7 @@ use crate::gather::gather;
 use crate::index::{Index, NodeKind};
 use crate::lines::{Lines, MAX_LINE};
 use crate::place::{self, Located, Transcript};
+use crate::projection::Detail;
 use crate::repairs;
 use crate::stub;
 use crate::summary::{envelope_of, in_full};
@@ -40,7 +41,7 @@ pub(crate) fn opened(host: &Host, session: &SessionRef) -> Result<Opened, Driver
     let located = place::locate(host, session)?;
     let path = located.file.path.clone();
     let transcript = Transcript::of(&path).ok_or_else(|| DriverError::unknown_session(&session.id))?;
-    let mut gathered = gather(host, &path, transcript.scope())?;
+    let mut gathered = gather(host, &path, transcript.scope(), Detail::Counts)?;
     gathered.warnings.extend(repairs::of(host, &located.file)?);
     let rows = in_full(host, &located.file, &gathered)?;
     let found = rows.into_iter().find(|row| is_meant(&row.session, &located));
@@ -54,7 +55,7 @@ pub(crate) fn tree(host: &Host, session: &SessionRef, located: &Located) -> Resu
     let unknown = || DriverError::unknown_session(&session.id);
     let path = &located.file.path;
     let scope = Transcript::of(path).ok_or_else(unknown)?.scope();
-    let drafts = gather(host, path, scope)?.drafts;
+    let drafts = gather(host, path, scope, Detail::Tree)?.drafts;
     let found = drafts.into_iter().find(|draft| match (&located.inside, &draft.root) {
         (None, None) => true,
         (Some(inside), Some(root)) => inside == root || draft.agent_id.as_ref() == Some(inside),

@@ -84,6 +84,11 @@ impl<W: Write> Write for Noting<'_, W> {
         self.out.write(bytes).inspect_err(|e| *self.broken = Some(e.kind().into()))
     }
 
+    // Text comes in many small pieces; the buffer below takes each in one step.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes).inspect_err(|e| *self.broken = Some(e.kind().into()))
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -30,6 +30,8 @@ impl Options {
         let path = |name: &str| env::var_os(name).map(PathBuf::from);
         let program = path("SEPIA_BENCH_PROGRAM")
             .ok_or("SEPIA_BENCH_PROGRAM is not set: start the bench with `cargo xtask bench`")?;
+        let program =
+            program.canonicalize().map_err(|e| format!("{} is not there to be timed: {e}", program.display()))?;
         let beside = program.parent().map(PathBuf::from).unwrap_or_default();
         let mut options = Self {
             store: None,

@@ -72,9 +72,18 @@ impl OpenFile {
     /// At most `bytes` from `offset`, fewer at the end.
     pub(super) fn part(&self, offset: u64, bytes: u64) -> Result<Vec<u8>, ServiceError> {
         let bytes = self.size().saturating_sub(offset).min(bytes);
-        let mut part = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
-        let count = self.fill(&mut part, offset)?;
-        part.truncate(count);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        // Read into fresh memory as it is: clearing it first would cost as much as the copy.
+        let mut part = Vec::with_capacity(bytes);
+        while part.len() < bytes {
+            let at = offset + part.len() as u64;
+            match rustix::io::pread(&self.file, rustix::buffer::spare_capacity(&mut part), at) {
+                Ok(0) => break,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(refusal(e.into(), &self.entry.path)),
+            }
+        }
+        part.truncate(bytes);
         Ok(part)
     }
 }

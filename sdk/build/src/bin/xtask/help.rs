@@ -6,7 +6,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("demo", "build, then show a session with `sepia serve` on sample stores, and your own sessions"),
     ("test", "format check, clippy, build, all tests, and a summary: what CI runs"),
     ("build", "add the wasm target when it is missing, build everything in release"),
-    ("bench", "time the release program (arguments go to the benches)"),
+    ("bench", "time the release program beside bare native ones (--quick, --store DIR, --rounds N)"),
     ("guests", "build the guests that misbehave, for the tests of the loader"),
     ("fmt", "format all code"),
     ("schema", "write the checked-in JSON Schema of the wire anew"),
