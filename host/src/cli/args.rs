@@ -117,8 +117,10 @@ pub(super) struct NewArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "The driver sees copies of the stores given here and empty folders for the others; what is on this machine is\n\
-    never shown to it. Links that lead out of a store are not copied. Exits with 1 when a law is broken.")]
+#[command(
+    after_help = "The driver sees copies of the stores given here and empty folders for the others; what is on this machine is\n\
+    never shown to it. Links that lead out of a store are not copied. Exits with 1 when a law is broken."
+)]
 pub(super) struct CheckArgs {
     /// A component, a program, or the id of a driver in `sepia driver list`
     pub(super) driver: String,

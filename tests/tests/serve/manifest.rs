@@ -68,7 +68,7 @@ fn it_names_itself_its_wire_its_machine_its_settings_and_its_methods() {
 fn its_settings_are_what_the_environment_made_of_them() {
     let config = |variables: &[(&str, &str)]| {
         let mut machine = Machine::empty();
-        for (name, value) in &variables {
+        for (name, value) in variables {
             machine.set(name, value);
         }
         manifest(&machine)["config"].clone()
