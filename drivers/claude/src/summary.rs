@@ -67,7 +67,7 @@ fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDet
     if !whole {
         let titles = first.titles(host, path)?;
         let envelope = envelope(&ends);
-        let session = source.session(ends, &titles, Extra::default())?;
+        let session = source.session(ends, &titles, Extra::default());
         return Ok(vec![Row { session, draft: 0, envelope }]);
     }
     let gathered = gather(host, path, scope, Detail::Counts)?;
@@ -205,7 +205,7 @@ impl Source<'_> {
                 }
             }
             let mut session = match (&draft.root, main_ends.take_if(|_| draft.root.is_none())) {
-                (None, Some(ends)) => self.session(draft_into(ends, draft), &titles, extra)?,
+                (None, Some(ends)) => self.session(draft_into(ends, draft), &titles, extra),
                 (None, None) => continue,
                 (Some(root), _) => self.inline(root, draft, cwd.clone(), &mut lines, extra)?,
             };
@@ -219,7 +219,7 @@ impl Source<'_> {
     }
 
     /// The session that the file is named after.
-    fn session(&self, ends: Ends, titles: &Titles, extra: Extra) -> Result<Session, DriverError> {
+    fn session(&self, ends: Ends, titles: &Titles, extra: Extra) -> Session {
         let stem = self.transcript.stem;
         let mut session = Session::new(stem, BACKEND);
         let mut about = extra.about;
@@ -239,7 +239,7 @@ impl Source<'_> {
             }
             _ => (session.title, about.title_source) = title::choose(&titles, &ends, stem),
         }
-        Ok(self.fill(session, ends, about, extra.stats, extra.tip))
+        self.fill(session, ends, about, extra.stats, extra.tip)
     }
 
     /// A sub-agent whose lines are in the file of its session.

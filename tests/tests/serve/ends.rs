@@ -129,6 +129,8 @@ fn a_signal_while_drivers_are_still_looked_for_ends_it_too() {
     let machine = Machine::with_samples();
     machine.add_program("hangs-in-probe");
     let mut client = machine.serve();
+    // Drivers are looked for when something needs them first.
+    client.ask("agents.list", &json!({}));
     wait_until("the probe is started", || !groups_of(&machine.drivers()).is_empty());
     client.signal(Signal::TERM);
     let ended = client.wait();
