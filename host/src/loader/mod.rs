@@ -8,7 +8,6 @@ pub mod component;
 pub mod fault;
 mod manifest;
 pub mod process;
-pub mod subject;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
 
