@@ -5,7 +5,7 @@
 //! code a `sepia-driver-*` program. Neither the driver nor its tests know which one runs: all
 //! that they reach goes through a [`Host`].
 //!
-//! ```ignore
+//! ```text
 //! pub struct Example;
 //!
 //! impl Driver for Example {
