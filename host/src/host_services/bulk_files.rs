@@ -1,18 +1,8 @@
 //! `bulk-files`: walking, reading and searching at native speed.
 
-use super::{Reach, contract::bulk_files::Host};
+use super::{Reach, apart, contract::bulk_files::Host};
 use sepia_ir::{DriverError, Projection, SurveyQuery, SurveyReport, WalkReport};
-use tokio::runtime::{Handle, RuntimeFlavor};
 use wasmtime::Result;
-
-/// Runs work that may take long without keeping other tasks of this thread waiting. Where the
-/// executor has one thread there is nowhere for them to go.
-fn apart<R>(work: impl FnOnce() -> R) -> R {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
-    }
-}
 
 impl Host for Reach {
     async fn walk(

@@ -5,14 +5,19 @@
 mod bulk_files;
 mod log;
 mod processes;
+mod sqlite;
 mod stores;
 
 use sepia_services::{ServiceError, Store};
 use std::sync::Arc;
 use std::time::Instant;
-use wasmtime::component::{HasData, Linker};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use wasmtime::component::{HasData, Linker, ResourceTable};
 
 use crate::loader::component::bindings::sepia::driver as contract;
+
+/// Databases and queries that one guest holds open at a time: each is an open file or more.
+const DATABASE_HANDLES: usize = 64;
 
 /// What one instance of a driver reaches: the stores that it was granted, and the log.
 #[derive(Debug)]
@@ -20,12 +25,16 @@ pub struct Reach {
     driver: Arc<str>,
     stores: Vec<Store>,
     log_lines: u32,
+    /// Databases and queries that the guest holds.
+    databases: ResourceTable,
 }
 
 impl Reach {
     /// Of this driver, these stores.
     pub fn new(driver: Arc<str>, stores: Vec<Store>) -> Self {
-        Self { driver, stores, log_lines: 0 }
+        let mut databases = ResourceTable::new();
+        databases.set_max_capacity(DATABASE_HANDLES);
+        Self { driver, stores, log_lines: 0, databases }
     }
 
     /// The granted stores.
@@ -44,6 +53,15 @@ impl Reach {
     }
 }
 
+/// Runs work that may take long without keeping other tasks of this thread waiting. Where the
+/// executor has one thread there is nowhere for them to go.
+fn apart<R>(work: impl FnOnce() -> R) -> R {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
 /// How the linker gets at the [`Reach`] in its store.
 struct HasReach;
 
@@ -56,5 +74,6 @@ pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut
     contract::log::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::stores::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::sqlite::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::processes::add_to_linker::<T, HasReach>(linker, reach)
 }

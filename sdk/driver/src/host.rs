@@ -1,6 +1,6 @@
 //! What a driver reaches: its stores, and the work that the host does for it.
 
-use sepia_ir::{DriverError, LogLevel, Projection, SurveyQuery, SurveyReport, WalkReport};
+use sepia_ir::{DriverError, LogLevel, Projection, SqlColumn, SqlValue, SurveyQuery, SurveyReport, WalkReport};
 use sepia_services::packed::Rows;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -22,10 +22,47 @@ pub trait Services {
     fn survey(&self, store: &str, path: &str, query: &SurveyQuery) -> Result<SurveyReport, DriverError>;
     /// Members of all lines of a file of JSON lines.
     fn project(&self, store: &str, path: &str, query: &Projection) -> Result<Rows, DriverError>;
+    /// Opens a database of a store for reading; `path` is empty when the store itself is one.
+    /// Sees what is only in the write-ahead log, and changes nothing. `not-found` when there is
+    /// no file.
+    fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError>;
     /// Start time of a running process, clock ticks since boot.
     fn start_ticks(&self, pid: u32) -> Option<u64>;
+    /// Program and arguments of a running process of this person.
+    fn command_line(&self, pid: u32) -> Option<String>;
+    /// For each of these files of a store, a process that holds an advisory lock on it.
+    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>>;
     /// A line for the log.
     fn log(&self, level: LogLevel, message: &str);
+}
+
+/// A database open for reading; see the resource `connection`.
+pub trait Database {
+    /// Starts a query, its parameters bound in the order of their `?`.
+    fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Box<dyn Query>, DriverError>;
+}
+
+/// A query that is running; see the resource `rows`. Dropping it stops it.
+pub trait Query {
+    /// The columns of its rows.
+    fn columns(&self) -> Vec<SqlColumn>;
+    /// The next rows, at most `max`; none at the end.
+    fn next(&mut self, max: usize) -> Result<Vec<Vec<SqlValue>>, DriverError>;
+}
+
+impl dyn Database + '_ {
+    /// All rows of a query that has few.
+    pub fn rows(&self, sql: &str, parameters: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DriverError> {
+        let mut query = self.query(sql, parameters)?;
+        let mut rows = Vec::new();
+        loop {
+            let batch = query.next(1024)?;
+            if batch.is_empty() {
+                return Ok(rows);
+            }
+            rows.extend(batch);
+        }
+    }
 }
 
 /// A handle on the [`Services`] of this call, cheap to clone.

@@ -32,7 +32,7 @@ pub mod component;
 pub mod subprocess;
 
 pub use driver::Driver;
-pub use host::{Host, Services};
+pub use host::{Database, Host, Query, Services};
 pub use sepia_ir as ir;
 pub use sepia_services::packed;
 pub use session_read::{NativeCopy, SessionRead, Transcript};

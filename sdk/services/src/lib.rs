@@ -11,5 +11,6 @@ pub mod packed;
 mod native;
 #[cfg(not(target_family = "wasm"))]
 pub use native::{
-    Link, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, place_of, start_ticks,
+    Link, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, command_line, lock_holders,
+    place_of, sqlite, start_ticks,
 };

@@ -7,7 +7,11 @@ wasmtime::component::bindgen!({
     world: "reader",
     imports: { default: async | trappable },
     exports: { default: async },
-    with: { "sepia:driver/types": crate::loader::component::bindings::types },
+    with: {
+        "sepia:driver/types": crate::loader::component::bindings::types,
+        "sepia:driver/sqlite.connection": sepia_services::sqlite::ReadConnection,
+        "sepia:driver/sqlite.rows": sepia_services::sqlite::Rows,
+    },
 });
 
 /// The interface `types`, whose records are those of `sepia-ir`: lifted straight into them.

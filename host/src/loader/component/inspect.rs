@@ -22,9 +22,9 @@ pub const CONTRACT: Version = Version::new(1, 0, 0);
 
 const PACKAGE: &str = "sepia:driver";
 /// Interfaces of the contract that a component of this build may import.
-const OFFERED: [&str; 5] = ["types", "log", "stores", "bulk-files", "processes"];
+const OFFERED: [&str; 6] = ["types", "log", "stores", "bulk-files", "sqlite", "processes"];
 /// Interfaces of the contract that this build does not offer yet.
-const LATER: [&str; 2] = ["sqlite", "durable-files"];
+const LATER: [&str; 1] = ["durable-files"];
 /// Packages of WASI 0.2 that are linked. All of them are: Rust's standard library imports
 /// sockets even when nobody calls them. What a grant does not open, refuses when it is used.
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn imports_are_refused_by_name() {
         for name in
-            ["wasi:io/poll@0.2.0", "wasi:sockets/tcp@0.2.99", "sepia:driver/log@1.0.0", "sepia:driver/types@1.7.3"]
+            ["wasi:io/poll@0.2.0", "wasi:sockets/tcp@0.2.99", "sepia:driver/sqlite@1.0.0", "sepia:driver/types@1.7.3"]
         {
             assert_eq!(kind(name), None, "{name}");
         }
@@ -236,7 +236,7 @@ mod tests {
             "wasi:io/poll@0.2.0-rc1",
             "evil:thing/a@1.0.0",
             "plain-function",
-            "sepia:driver/sqlite@1.0.0",
+            "sepia:driver/durable-files@1.0.0",
             "sepia:driver/nuclear@1.0.0",
             "sepia:driver2/log@1.0.0",
         ] {

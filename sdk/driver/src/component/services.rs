@@ -1,8 +1,10 @@
 //! The services of the host, called over the component boundary.
 
-use super::bindings::sepia::driver::{bulk_files, log, processes, stores};
-use crate::host::Services;
-use sepia_ir::{DriverError, ErrorCode, LogLevel, Projection, SurveyQuery, SurveyReport, WalkReport};
+use super::bindings::sepia::driver::{bulk_files, log, processes, sqlite, stores};
+use crate::host::{Database, Query, Services};
+use sepia_ir::{
+    DriverError, ErrorCode, LogLevel, Projection, SqlColumn, SqlValue, SurveyQuery, SurveyReport, WalkReport,
+};
 use sepia_services::packed::Rows;
 use std::path::PathBuf;
 
@@ -37,11 +39,39 @@ impl Services for Imports {
             .map_err(|e| DriverError::new(ErrorCode::Store, format!("the host's projection of {path}: {e}")))
     }
 
+    fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {
+        Ok(Box::new(sqlite::open_read(store, path)?))
+    }
+
     fn start_ticks(&self, pid: u32) -> Option<u64> {
         processes::start_ticks(pid)
     }
 
+    fn command_line(&self, pid: u32) -> Option<String> {
+        processes::command_line(pid)
+    }
+
+    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>> {
+        processes::lock_holders(store, paths)
+    }
+
     fn log(&self, level: LogLevel, message: &str) {
         log::write(level, message);
+    }
+}
+
+impl Database for sqlite::Connection {
+    fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Box<dyn Query>, DriverError> {
+        Ok(Box::new(sqlite::Connection::query(self, sql, parameters)?))
+    }
+}
+
+impl Query for sqlite::Rows {
+    fn columns(&self) -> Vec<SqlColumn> {
+        sqlite::Rows::columns(self)
+    }
+
+    fn next(&mut self, max: usize) -> Result<Vec<Vec<SqlValue>>, DriverError> {
+        sqlite::Rows::next(self, u32::try_from(max).unwrap_or(u32::MAX))
     }
 }

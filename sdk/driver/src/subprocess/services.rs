@@ -1,11 +1,13 @@
 //! The services of a subprocess driver, done in this process.
 
-use crate::host::Services;
+use crate::host::{Database, Query, Services};
 use sepia_ir::{
-    DriverError, ErrorCode, LogLevel, Manifest, Projection, StoreKind, SurveyQuery, SurveyReport, WalkReport,
+    DriverError, ErrorCode, LogLevel, Manifest, Projection, SqlColumn, SqlValue, StoreKind, SurveyQuery, SurveyReport,
+    WalkReport,
 };
 use sepia_services::packed::Rows;
-use sepia_services::{Store, Stores, place_of, start_ticks};
+use sepia_services::sqlite::{self, ReadConnection};
+use sepia_services::{Store, Stores, command_line, lock_holders, place_of, start_ticks};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -81,8 +83,20 @@ impl Services for Native {
         Rows::unpack(packed).map_err(|e| DriverError::new(ErrorCode::Store, format!("the projection of {path}: {e}")))
     }
 
+    fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {
+        Ok(Box::new(self.stores.get(store)?.database(path)?))
+    }
+
     fn start_ticks(&self, pid: u32) -> Option<u64> {
         start_ticks(pid)
+    }
+
+    fn command_line(&self, pid: u32) -> Option<String> {
+        command_line(pid)
+    }
+
+    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>> {
+        self.stores.get(store).map_or_else(|_| vec![None; paths.len()], |store| lock_holders(store, paths))
     }
 
     fn log(&self, level: LogLevel, message: &str) {
@@ -95,5 +109,21 @@ impl Services for Native {
         let clean = |c: char| if c.is_control() { ' ' } else { c };
         let line: String = message.chars().take(4096).map(clean).collect();
         eprintln!("{level}: {line}");
+    }
+}
+
+impl Database for ReadConnection {
+    fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Box<dyn Query>, DriverError> {
+        Ok(Box::new(ReadConnection::query(self, sql, parameters)?))
+    }
+}
+
+impl Query for sqlite::Rows {
+    fn columns(&self) -> Vec<SqlColumn> {
+        sqlite::Rows::columns(self).to_vec()
+    }
+
+    fn next(&mut self, max: usize) -> Result<Vec<Vec<SqlValue>>, DriverError> {
+        Ok(sqlite::Rows::next(self, max)?)
     }
 }

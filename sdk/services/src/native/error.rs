@@ -27,6 +27,20 @@ pub enum ServiceError {
     /// The query breaks a documented bound.
     #[error("{0}")]
     Query(String),
+    /// The database says no: it is damaged, or the statement is wrong.
+    #[error("database `{path}` can't be read: {source}")]
+    Database {
+        /// Relative to the store.
+        path: String,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The file is something else.
+    #[error("`{0}` is no SQLite database")]
+    NotDatabase(String),
+    /// Another process keeps the database, or changes it faster than it can be read.
+    #[error("database `{0}` is being changed by another process; try again")]
+    Busy(String),
     /// The system refused.
     #[error("`{path}` can't be read: {source}")]
     Io {
@@ -45,7 +59,12 @@ impl From<ServiceError> for DriverError {
             | ServiceError::Refused(_)
             | ServiceError::Query(_) => ErrorCode::Invalid,
             ServiceError::NotFound(_) => ErrorCode::NotFound,
-            ServiceError::NotRegular(_) | ServiceError::Time(_) | ServiceError::Io { .. } => ErrorCode::Store,
+            ServiceError::Busy(_) => ErrorCode::Busy,
+            ServiceError::NotRegular(_)
+            | ServiceError::NotDatabase(_)
+            | ServiceError::Time(_)
+            | ServiceError::Database { .. }
+            | ServiceError::Io { .. } => ErrorCode::Store,
         };
         Self::new(code, error.to_string())
     }

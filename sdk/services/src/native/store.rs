@@ -5,9 +5,10 @@ use super::file::OpenFile;
 use super::links::{Link, SkippedLink, follow};
 use super::path::{below, checked, shown};
 use super::place::is_directory;
+use super::sqlite::ReadConnection;
 use super::{project, survey, walk};
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -60,12 +61,14 @@ impl Deadline {
         Self(Some(at))
     }
 
+    /// Whether the time is over.
+    pub(super) fn is_over(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
+
     /// Fails when the time is over. `path` is what is being read.
     pub(super) fn check(self, path: &str) -> Result<(), ServiceError> {
-        match self.0 {
-            Some(at) if Instant::now() >= at => Err(ServiceError::Time(shown(path))),
-            _ => Ok(()),
-        }
+        if self.is_over() { Err(ServiceError::Time(shown(path))) } else { Ok(()) }
     }
 }
 
@@ -167,6 +170,37 @@ impl Store {
     /// Members of all lines of a file of JSON lines, in the form of [`crate::packed`].
     pub fn project(&self, path: &str, query: &Projection) -> Result<Vec<u8>, ServiceError> {
         project::project(&self.file(path)?, query, self.deadline)
+    }
+
+    /// Opens a database for reading; `path` is empty when the store itself is one.
+    pub fn database(&self, path: &str) -> Result<ReadConnection, ServiceError> {
+        let (file, shown_path) = match (&self.root, path) {
+            (None, "") if self.exists => (self.home.clone(), self.name.as_str()),
+            (None, "") => return Err(ServiceError::NotFound(shown(&self.name))),
+            (None, _) if !self.exists => return Err(ServiceError::NotFound(shown(path))),
+            _ => (self.real(path)?, path),
+        };
+        ReadConnection::open(file, shown(shown_path), self.deadline)
+    }
+
+    /// Where a regular file of the store really is. What is checked is the path: a name that is
+    /// replaced between this and its use is opened as the person could open it themselves.
+    fn real(&self, path: &str) -> Result<PathBuf, ServiceError> {
+        drop(self.file(path)?);
+        let (start, rest) = match self.links.iter().find_map(|link| Some((link, below(path, &link.path)?))) {
+            Some((link, rest)) => (link.target.as_path(), rest),
+            None => (self.home.as_path(), path),
+        };
+        let failed = |source| ServiceError::Io { path: shown(path), source };
+        let real = start.join(rest).canonicalize().map_err(failed)?;
+        let allowed = real.starts_with(&self.home) || self.links.iter().any(|link| real.starts_with(&link.target));
+        if allowed { Ok(real) } else { Err(ServiceError::Outside(shown(path))) }
+    }
+
+    /// Metadata of a file of the store; none when there is none, or when it lies outside.
+    pub(super) fn metadata(&self, path: &str) -> Option<Metadata> {
+        let (dir, rest) = self.resolve(checked(path).ok()?).ok()?;
+        dir.metadata(rest).ok()
     }
 
     pub(super) fn deadline(&self) -> Deadline {
