@@ -11,8 +11,8 @@ use wasmtime::component::Resource;
 
 type Answer<T> = Result<std::result::Result<T, DriverError>>;
 
-fn reads_only<T>() -> Answer<T> {
-    Ok(Err(DriverError::new(ErrorCode::Unsupported, "the connection reads; writing needs a connection that writes")))
+fn reads_only() -> DriverError {
+    DriverError::new(ErrorCode::Unsupported, "the connection reads; writing needs a connection that writes")
 }
 
 impl Host for Reach {
@@ -43,19 +43,19 @@ impl HostConnection for Reach {
     }
 
     async fn execute(&mut self, _: Resource<ReadConnection>, _: String, _: Vec<SqlValue>) -> Answer<u64> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn begin(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn commit(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn rollback(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn drop(&mut self, connection: Resource<ReadConnection>) -> Result<()> {
