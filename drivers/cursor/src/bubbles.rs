@@ -1,14 +1,15 @@
 //! Bubbles of the IDE, as nodes. One bubble is one node: a prompt, a piece of reasoning, an
 //! answer, or a tool call, whose result follows as a node of its own.
 
-use crate::json::{self, Object, decoded};
 use crate::blobs::bytes_of;
+use crate::json::{self, Object, decoded};
 use crate::outcome::{Outcome, locations};
 use crate::prompt::spoken;
 use crate::step::{Feed, NodeMeta, Step};
 use crate::time;
 use sepia_ir::{
-    Block, DriverError, ImageBlock, MessageNode, Role, SqlValue, TextBlock, TokenUsage, ToolCall, ToolCallStatus, Warning,
+    Block, DriverError, ImageBlock, MessageNode, Role, SqlValue, TextBlock, TokenUsage, ToolCall, ToolCallStatus,
+    Warning,
 };
 use sepia_sdk::{Database, Query};
 use std::collections::VecDeque;
@@ -100,13 +101,18 @@ fn prompt(bubble: &Object<'_>, mut meta: NodeMeta) -> Step {
     }
     let mut node = MessageNode::new(0, Role::User, 0.0);
     node.content = if meta.kind.is_some() { text.clone() } else { typed.clone() };
-    let images: Vec<Block> = bubble.list("images").unwrap_or_default().into_iter().filter_map(|raw| {
-        let image = image(raw);
-        if image.is_none() {
-            meta.opaque_parts.push(json::passed_on(raw));
-        }
-        image
-    }).collect();
+    let images: Vec<Block> = bubble
+        .list("images")
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|raw| {
+            let image = image(raw);
+            if image.is_none() {
+                meta.opaque_parts.push(json::passed_on(raw));
+            }
+            image
+        })
+        .collect();
     let pictures = !images.is_empty();
     if pictures {
         if !node.content.is_empty() {
@@ -145,7 +151,8 @@ fn answer(bubble: &Object<'_>, meta: NodeMeta) -> Vec<Step> {
             node.thinking_signature = signature;
         }
     }
-    let tool = bubble.object("toolFormerData").filter(|tool| tool.get("name").is_some() || tool.get("toolCallId").is_some());
+    let tool =
+        bubble.object("toolFormerData").filter(|tool| tool.get("name").is_some() || tool.get("toolCallId").is_some());
     let mut steps = Vec::new();
     if let Some(tool) = tool {
         let (call, result) = call(&tool, meta.bubble.as_deref());
@@ -176,7 +183,9 @@ fn call(tool: &Object<'_>, bubble: Option<&str>) -> (ToolCall, Option<Step>) {
     let arguments = object("rawArgs").or_else(|| object("params"));
     let arguments = arguments.map_or_else(sepia_ir::json_text::null, |text| json::passed_on(&text).get().to_owned());
     let id = tool.filled("toolCallId").unwrap_or_else(|| format!("bubble-{}", bubble.unwrap_or_default()));
-    let name = tool.filled("name").unwrap_or_else(|| tool.get("tool").map_or_else(String::new, |number| format!("tool-{number}")));
+    let name = tool
+        .filled("name")
+        .unwrap_or_else(|| tool.get("tool").map_or_else(String::new, |number| format!("tool-{number}")));
     let mut call = ToolCall::new(id.clone(), name.clone(), arguments);
     call.locations = locations(&call.name, &call.arguments);
     let result = tool.text("result").filter(|text| !text.is_empty());
@@ -185,7 +194,9 @@ fn call(tool: &Object<'_>, bubble: Option<&str>) -> (ToolCall, Option<Step>) {
     let failed = tool.object("error").is_some() || tool.filled("error").is_some();
     let status = match status.as_deref() {
         Some("completed" | "success" | "done") => Some(ToolCallStatus::Success),
-        Some("error" | "cancelled" | "canceled" | "rejected" | "failed" | "aborted" | "timeout") => Some(ToolCallStatus::Error),
+        Some("error" | "cancelled" | "canceled" | "rejected" | "failed" | "aborted" | "timeout") => {
+            Some(ToolCallStatus::Error)
+        }
         Some(_) => None,
         None if failed => Some(ToolCallStatus::Error),
         None => result.is_some().then_some(ToolCallStatus::Success),
@@ -200,7 +211,11 @@ fn call(tool: &Object<'_>, bubble: Option<&str>) -> (ToolCall, Option<Step>) {
     let shown = ["output", "contents"].iter().find_map(|name| parsed.filled(name));
     node.content = shown.unwrap_or_else(|| result.map_or_else(String::new, std::borrow::Cow::into_owned));
     if node.content.is_empty() {
-        node.content = tool.object("error").and_then(|error| error.filled("message")).or_else(|| tool.filled("error")).unwrap_or_default();
+        node.content = tool
+            .object("error")
+            .and_then(|error| error.filled("message"))
+            .or_else(|| tool.filled("error"))
+            .unwrap_or_default();
     }
     node.tool_call_id = Some(id);
     node.tool_name = Some(name);
@@ -287,7 +302,9 @@ impl Feed for ListFeed {
     fn next(&mut self, out: &mut Vec<Step>, warnings: &mut Vec<Warning>) -> Result<bool, DriverError> {
         let Some(text) = self.texts.get(self.next) else { return Ok(false) };
         self.next += 1;
-        let id = Object::parse(text).and_then(|bubble| bubble.filled("bubbleId").or_else(|| bubble.filled("id"))).unwrap_or_default();
+        let id = Object::parse(text)
+            .and_then(|bubble| bubble.filled("bubbleId").or_else(|| bubble.filled("id")))
+            .unwrap_or_default();
         match steps(text, &id) {
             Some(steps) => out.extend(steps),
             None => {

@@ -6,7 +6,9 @@ use crate::json::{Object, decoded};
 use crate::key::Source;
 use crate::message;
 use crate::prompt::one_line;
-use crate::proto::{ConversationPlan, ConversationStateStructure, ConversationSummary, SubagentPersistedState, TodoItem};
+use crate::proto::{
+    ConversationPlan, ConversationStateStructure, ConversationSummary, SubagentPersistedState, TodoItem,
+};
 use crate::record::{About, BACKEND, Context, Record, Times, Todo, Typed};
 use crate::time;
 use crate::uri;
@@ -111,7 +113,11 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
 }
 
 /// A database without the tables of a chat: new and empty, or of a layout that is not known.
-fn unknown_layout(database: &Rc<dyn Database>, source: &Source, error: DriverError) -> Result<Option<Chat>, DriverError> {
+fn unknown_layout(
+    database: &Rc<dyn Database>,
+    source: &Source,
+    error: DriverError,
+) -> Result<Option<Chat>, DriverError> {
     let tables = (**database).rows("SELECT name FROM sqlite_schema WHERE type = 'table'", &[])?;
     if tables.is_empty() {
         return Ok(None);
@@ -121,7 +127,8 @@ fn unknown_layout(database: &Rc<dyn Database>, source: &Source, error: DriverErr
     if known.iter().all(|name| has(name)) {
         return Err(error);
     }
-    let message = format!("`{}` has none of the tables that a chat has; its layout is not known to this driver", source.path);
+    let message =
+        format!("`{}` has none of the tables that a chat has; its layout is not known to this driver", source.path);
     Err(DriverError::new(ErrorCode::Unsupported, message))
 }
 
@@ -156,7 +163,8 @@ impl Chat {
             let Ok([id, data]) = <[SqlValue; 2]>::try_from(row) else { continue };
             let Ok(root) = Root::decode(bytes_of(data).as_slice()) else { continue };
             // An archive begins alike, and has none of what every root has.
-            let marked = !root.previous_workspace_uris.is_empty() || !root.agent_type.is_empty() || !root.turn_ids.is_empty();
+            let marked =
+                !root.previous_workspace_uris.is_empty() || !root.agent_type.is_empty() || !root.turn_ids.is_empty();
             if marked && root.message_ids.iter().all(|id| id.len() == 32) {
                 best = Some((String::from_utf8_lossy(&bytes_of(id)).into_owned(), root));
                 break;
@@ -165,7 +173,9 @@ impl Chat {
         let missing = self.root_id.clone();
         match best {
             Some((id, root)) => {
-                let what = format!("the state `{missing}` is not in it; the earlier state `{id}` is shown, and what came after is not");
+                let what = format!(
+                    "the state `{missing}` is not in it; the earlier state `{id}` is shown, and what came after is not"
+                );
                 self.warn("missing-root", &what);
                 (self.root, self.recovered) = (root, Some(id));
                 Ok(true)
@@ -268,10 +278,12 @@ impl Chat {
 
     fn record(&self, root: &Root, session: Session, mut about: About, typed: Option<Typed>) -> Record {
         about.agent_type = lossy(&root.agent_type);
-        about.git_branch = lossy(&root.active_branch_name);
+        let tracked = || root.tracked_git_repo_branches.iter().find_map(|repo| lossy(&repo.branch_name));
+        about.git_branch = lossy(&root.active_branch_name).or_else(tracked);
         about.compactions = root.self_summary_count;
         #[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^53")]
-        let context = root.token_details.map(|tokens| Context { used: tokens.used_tokens as f64, max: tokens.max_tokens as f64 });
+        let context =
+            root.token_details.map(|tokens| Context { used: tokens.used_tokens as f64, max: tokens.max_tokens as f64 });
         about.context = context;
         let (blobs, shown, kept) = (self.blobs.clone(), self.source.path.clone(), Rc::new(root.clone()));
         let read = Rc::new(std::cell::OnceCell::<Rc<Conversation>>::new());
@@ -303,12 +315,20 @@ impl Chat {
     }
 
     /// Sub-agents whose state is inside the root, and theirs inside that.
-    fn subagents(&self, root: &Root, parent: &Parent<'_>, depth: usize, out: &mut Vec<Record>) -> Result<(), DriverError> {
+    fn subagents(
+        &self,
+        root: &Root,
+        parent: &Parent<'_>,
+        depth: usize,
+        out: &mut Vec<Record>,
+    ) -> Result<(), DriverError> {
         if depth >= DEEPEST {
             return Ok(());
         }
         for (id, state) in &root.subagent_states {
-            let Some(inner) = state.conversation_state.as_ref().filter(|_| crate::places::plausible(id)) else { continue };
+            let Some(inner) = state.conversation_state.as_ref().filter(|_| crate::places::plausible(id)) else {
+                continue;
+            };
             if out.iter().any(|record| record.session.id == *id) {
                 continue;
             }
@@ -355,7 +375,8 @@ impl Chat {
             active: time::of_ms(state.last_used_timestamp_ms).or_else(|| time::of_ms(state.created_timestamp_ms)),
         };
         times.fill(&mut session, &mut about, parent.file);
-        let described = run.and_then(|(_, run)| lossy(&run.title)).map(|title| one_line(&title)).filter(|t| !t.is_empty());
+        let described =
+            run.and_then(|(_, run)| lossy(&run.title)).map(|title| one_line(&title)).filter(|t| !t.is_empty());
         let opening = Opening { blobs: &self.blobs, root: inner, read: std::cell::OnceCell::new() };
         (session.title, about.title_source) = match described {
             Some(title) => (title, "description"),
@@ -453,6 +474,10 @@ impl Opening<'_> {
 
 /// The directory that the context of a chat names.
 fn workspace(context: &str) -> Option<String> {
-    let line = context.trim_start().strip_prefix("<user_info>")?.lines().find_map(|line| line.strip_prefix("Workspace Path: "))?;
+    let line = context
+        .trim_start()
+        .strip_prefix("<user_info>")?
+        .lines()
+        .find_map(|line| line.strip_prefix("Workspace Path: "))?;
     Some(line.trim().to_owned()).filter(|path| !path.is_empty())
 }

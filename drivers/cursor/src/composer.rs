@@ -96,12 +96,15 @@ pub(crate) fn record(ide: &Ide, id: &str, workspaces: &Workspaces) -> Result<Opt
     };
     let mut session = Session::new(id, BACKEND);
     session.agent_mode = told.filled("unifiedMode").unwrap_or_else(|| "agent".to_owned());
-    if let Some(parent) = told.object("subagentInfo").and_then(|info| chat::parent_of(&info)).filter(|parent| parent != id) {
+    if let Some(parent) =
+        told.object("subagentInfo").and_then(|info| chat::parent_of(&info)).filter(|parent| parent != id)
+    {
         session.parent_session_id = Some(parent);
         session.agent_id = Some(id.to_owned());
     }
     let identifier = told.object("workspaceIdentifier");
-    about.workspace_id = identifier.as_ref().and_then(|identifier| identifier.filled("id")).or_else(|| told.filled("workspaceId"));
+    about.workspace_id =
+        identifier.as_ref().and_then(|identifier| identifier.filled("id")).or_else(|| told.filled("workspaceId"));
     let folder = identifier.as_ref().and_then(Ide::folder_of);
     session.working_directory = match folder {
         Some(folder) => folder,
@@ -113,7 +116,10 @@ pub(crate) fn record(ide: &Ide, id: &str, workspaces: &Workspaces) -> Result<Opt
         session.hidden = 1;
     }
     let edges = Edges::look(ide, id, &messages)?;
-    session.model = told.document.object("modelConfig").and_then(|config| config.filled("modelName"))
+    session.model = told
+        .document
+        .object("modelConfig")
+        .and_then(|config| config.filled("modelName"))
         .filter(|model| model != "default")
         .or(edges.model)
         .unwrap_or_default();
@@ -125,11 +131,14 @@ pub(crate) fn record(ide: &Ide, id: &str, workspaces: &Workspaces) -> Result<Opt
         active: active.map(|active| time::of_number(updated_ms).map_or(active, |bound| active.min(bound))),
     };
     times.fill(&mut session, &mut about, file_time);
-    let titles = [(told.filled("name"), "generated"), (told.filled("subtitle"), "subtitle"), (edges.prompt, "first-prompt")];
+    let titles =
+        [(told.filled("name"), "generated"), (told.filled("subtitle"), "subtitle"), (edges.prompt, "first-prompt")];
     let title = titles.into_iter().map(|(title, source)| (one_line(&title.unwrap_or_default()), source));
     (session.title, about.title_source) =
         title.into_iter().find(|(title, _)| !title.is_empty()).unwrap_or_else(|| (id.chars().take(8).collect(), "id"));
-    if let (Some(used), Some(max)) = (told.document.number("contextTokensUsed"), told.document.number("contextTokenLimit")) {
+    if let (Some(used), Some(max)) =
+        (told.document.number("contextTokensUsed"), told.document.number("contextTokenLimit"))
+    {
         about.context = Some(Context { used, max });
     }
     about.model_messages = state.map(|state| state.message_ids.len()).filter(|count| *count > 0);

@@ -113,7 +113,12 @@ impl Conversation {
                 _ => UserMessage::default(),
             };
             let at = time::of_ms(prompt.timestamp_ms);
-            notes.push(TurnNote { simulated: prompt.is_simulated_msg, stamped: at.is_some(), at: at.or(timing), ..TurnNote::default() });
+            notes.push(TurnNote {
+                simulated: prompt.is_simulated_msg,
+                stamped: at.is_some(),
+                at: at.or(timing),
+                ..TurnNote::default()
+            });
         }
         let steps: Vec<(usize, String)> = (turns.iter().zip(&notes).enumerate())
             .filter(|(_, (_, note))| note.stamped)
@@ -145,7 +150,12 @@ impl Conversation {
     }
 
     /// The same from some message on.
-    pub(crate) fn feed_from(self: &Rc<Self>, blobs: &Blobs, shown: &str, from: usize) -> Result<Box<dyn Feed>, DriverError> {
+    pub(crate) fn feed_from(
+        self: &Rc<Self>,
+        blobs: &Blobs,
+        shown: &str,
+        from: usize,
+    ) -> Result<Box<dyn Feed>, DriverError> {
         Ok(Box::new(ModelFeed {
             conversation: Rc::clone(self),
             stream: blobs.stream(&self.messages[from.min(self.messages.len())..])?,
@@ -177,7 +187,8 @@ impl Feed for ModelFeed {
         self.next += 1;
         let Some(id) = self.conversation.messages.get(at) else { return Ok(false) };
         let warning = |code: &str, what: String| {
-            Warning::new(code, format!("message {} of `{}`, blob {id}, {what}", at + 1, self.shown)).in_file(&self.shown)
+            Warning::new(code, format!("message {} of `{}`, blob {id}, {what}", at + 1, self.shown))
+                .in_file(&self.shown)
         };
         let bytes = match blob {
             Blob::Missing => {
@@ -185,7 +196,8 @@ impl Feed for ModelFeed {
                 return Ok(true);
             }
             Blob::TooLong(start, bytes) => {
-                warnings.push(warning("long-record", format!("has {bytes} bytes and was not read")).passing_over(bytes));
+                warnings
+                    .push(warning("long-record", format!("has {bytes} bytes and was not read")).passing_over(bytes));
                 out.push(message::too_long(&start, bytes, id));
                 return Ok(true);
             }

@@ -50,10 +50,13 @@ impl Feed for Ready {
 /// A text transcript.
 pub(crate) fn text_feed(host: &Host, path: &str) -> Result<Box<dyn Feed>, DriverError> {
     let (text, warning) = whole(host, path)?;
-    let steps: Vec<Step> = messages(&text).into_iter().flat_map(|(role, body)| match role {
-        Role::User => vec![prompt(body.trim(), &mut NodeMeta::default())],
-        _ => answer(&body),
-    }).collect();
+    let steps: Vec<Step> = messages(&text)
+        .into_iter()
+        .flat_map(|(role, body)| match role {
+            Role::User => vec![prompt(body.trim(), &mut NodeMeta::default())],
+            _ => answer(&body),
+        })
+        .collect();
     Ok(Box::new(Ready { steps: steps.into_iter(), warnings: warning.into_iter().collect() }))
 }
 
@@ -180,9 +183,12 @@ pub(crate) fn json_feed(host: &Host, path: &str) -> Result<Box<dyn Feed>, Driver
     let mut steps = Vec::new();
     match list {
         None => warnings.push(
-            Warning::new("unreadable-record", format!("`{path}` is no JSON document with messages and was passed over"))
-                .in_file(path)
-                .passing_over(text.len() as u64),
+            Warning::new(
+                "unreadable-record",
+                format!("`{path}` is no JSON document with messages and was passed over"),
+            )
+            .in_file(path)
+            .passing_over(text.len() as u64),
         ),
         Some(list) => {
             for (at, raw) in list.into_iter().enumerate() {
@@ -191,7 +197,8 @@ pub(crate) fn json_feed(host: &Host, path: &str) -> Result<Box<dyn Feed>, Driver
                     Told::Ended(_) | Told::Overview(_) | Told::Nothing => {}
                     Told::Unknown => {
                         let message = format!("message {} of `{path}` is of no known kind and was passed over", at + 1);
-                        warnings.push(Warning::new("unknown-record", message).in_file(path).passing_over(raw.len() as u64));
+                        warnings
+                            .push(Warning::new("unknown-record", message).in_file(path).passing_over(raw.len() as u64));
                     }
                 }
             }

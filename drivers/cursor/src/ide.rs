@@ -109,7 +109,8 @@ impl Ide {
         if self.tables.is_empty() || self.has("cursorDiskKV") || self.has("composerHeaders") {
             return None;
         }
-        let strange: Vec<&str> = self.tables.iter().map(String::as_str).filter(|name| *name != "ItemTable").take(5).collect();
+        let strange: Vec<&str> =
+            self.tables.iter().map(String::as_str).filter(|name| *name != "ItemTable").take(5).collect();
         if strange.is_empty() {
             return None;
         }
@@ -215,7 +216,9 @@ impl Ide {
         };
         Ok(Some(match doc {
             SqlValue::Null => {
-                let message = format!("the document of composer {id} in `{GLOBAL}`, {length} bytes, is no JSON object or too long, so only its bubbles are shown");
+                let message = format!(
+                    "the document of composer {id} in `{GLOBAL}`, {length} bytes, is no JSON object or too long, so only its bubbles are shown"
+                );
                 Err(Warning::new("unreadable-record", message).in_file(GLOBAL).passing_over(length))
             }
             doc => Ok(text(doc)),
@@ -231,7 +234,11 @@ impl Ide {
                    WHERE key >= 'bubbleId:' || ? || ':' AND key < 'bubbleId:' || ? || ';' \
                    ORDER BY CASE WHEN json_valid(CAST(value AS TEXT)) THEN json_extract(CAST(value AS TEXT), '$.createdAt') END, rowid";
         let id = SqlValue::Text(id.to_owned());
-        Ok(self.rows(sql, &[id.clone(), id.clone(), id])?.into_iter().filter_map(|row| row.into_iter().next().map(text)).collect())
+        Ok(self
+            .rows(sql, &[id.clone(), id.clone(), id])?
+            .into_iter()
+            .filter_map(|row| row.into_iter().next().map(text))
+            .collect())
     }
 
     /// An object of a composer's header or document.

@@ -169,7 +169,9 @@ mod tests {
 
     #[test]
     fn other_text_is_no_key() {
-        for text in ["", "gone", "../../etc/passwd", "a\0b", "{}", "[]", "[1]", "[\"a\",2]", "[\"a\",\"q:x\"]", "[\"a/b\"]"] {
+        for text in
+            ["", "gone", "../../etc/passwd", "a\0b", "{}", "[]", "[1]", "[\"a\",2]", "[\"a\",\"q:x\"]", "[\"a/b\"]"]
+        {
             assert_eq!(Key::decode(text), None, "{text}");
         }
     }

@@ -150,7 +150,10 @@ fn parts(content: Option<&str>) -> (Vec<Cow<'_, str>>, Vec<&str>) {
     }
     let (mut texts, mut others) = (Vec::new(), Vec::new());
     for raw in json::list(content).unwrap_or_else(|| vec![content]) {
-        match Object::parse(raw).filter(|part| part.text("type").as_deref() == Some("text")).and_then(|part| part.text("text")) {
+        match Object::parse(raw)
+            .filter(|part| part.text("type").as_deref() == Some("text"))
+            .and_then(|part| part.text("text"))
+        {
             Some(text) => texts.push(text),
             None => others.push(raw),
         }
@@ -200,7 +203,11 @@ fn assistant(content: Option<&str>) -> Step {
         match call {
             Some(part) => {
                 let arguments = json::passed_on(part.get("input").unwrap_or("null")).get().to_owned();
-                let mut call = ToolCall::new(part.text("id").unwrap_or_default(), part.text("name").unwrap_or_default(), arguments);
+                let mut call = ToolCall::new(
+                    part.text("id").unwrap_or_default(),
+                    part.text("name").unwrap_or_default(),
+                    arguments,
+                );
                 call.locations = locations(&call.name, &call.arguments);
                 node.tool_calls.push(call);
             }
@@ -251,7 +258,9 @@ impl Feed for LineFeed {
                 warnings.push(warning("torn-record", what).passing_over(line.length));
             }
             Told::Unknown => {
-                warnings.push(warning("unknown-record", "is of no known kind and was passed over").passing_over(line.length));
+                warnings.push(
+                    warning("unknown-record", "is of no known kind and was passed over").passing_over(line.length),
+                );
             }
         }
         Ok(true)

@@ -22,7 +22,10 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
     let mut held: BTreeMap<String, Option<u32>> = BTreeMap::new();
     let mut asked: BTreeMap<&str, Vec<(Option<&str>, &crate::key::Source)>> = BTreeMap::new();
     let places = stores.places()?;
-    let named = places.kept.iter().flat_map(|(id, kept)| kept.sources.iter().map(move |found| (Some(id.as_str()), &found.source)));
+    let named = places
+        .kept
+        .iter()
+        .flat_map(|(id, kept)| kept.sources.iter().map(move |found| (Some(id.as_str()), &found.source)));
     let nameless = places.nameless.iter().map(|found| (None, &found.source));
     for (id, source) in named.chain(nameless).filter(|(_, source)| source.kind.rank() == 0) {
         asked.entry(source.kind.store()).or_default().push((id, source));
@@ -36,7 +39,9 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
                 None => {
                     // Its own row says it when it can't be read.
                     let records = chat::open(host, source).ok().flatten().map(|chat| chat.records(host, "", 0.0));
-                    if let Some(Ok(records)) = records && let Some(record) = records.first() {
+                    if let Some(Ok(records)) = records
+                        && let Some(record) = records.first()
+                    {
                         held.insert(record.session.id.clone(), Some(pid));
                     }
                 }
@@ -69,5 +74,8 @@ fn generating(ide: &Ide) -> Result<Vec<String>, DriverError> {
                OR COALESCE(json_extract(doc, '$.status'), '') IN ('generating', 'streaming', 'loading') END";
     let rows = ide.rows(sql, &[SqlValue::Text(list)])?;
     let ids = rows.into_iter().filter_map(|row| row.into_iter().next());
-    Ok(ids.map(|id| String::from_utf8_lossy(&bytes_of(id)).into_owned()).filter(|id| crate::places::plausible(id)).collect())
+    Ok(ids
+        .map(|id| String::from_utf8_lossy(&bytes_of(id)).into_owned())
+        .filter(|id| crate::places::plausible(id))
+        .collect())
 }

@@ -275,8 +275,10 @@ fn result(part: &Object<'_>, high_level: Option<&Object<'_>>, id: Option<String>
     let noted = outcome::noted(high_level, content.texts.first().map_or("", |text| text.as_ref()));
     meta.outcome = noted.named.filter(|named| named != "success");
     meta.agent_session = noted.agent_id;
-    meta.raw_error_messages =
-        high_level.and_then(|high_level| high_level.get("rawErrorMessages")).filter(|raw| *raw != "[]").map(json::passed_on);
+    meta.raw_error_messages = high_level
+        .and_then(|high_level| high_level.get("rawErrorMessages"))
+        .filter(|raw| *raw != "[]")
+        .map(json::passed_on);
     let mut step = content.step(Role::Tool, meta);
     step.node.tool_call_id = id;
     step.node.tool_name = part.filled("toolName");

@@ -24,7 +24,17 @@ pub(crate) struct Noted {
 /// Outcomes that are none of success nor failure by their name go by `isError`.
 fn means_failure(named: &str) -> bool {
     const PARTS: [&str; 12] = [
-        "fail", "error", "reject", "denied", "notfound", "timeout", "abort", "cancel", "invalid", "refused", "blocked",
+        "fail",
+        "error",
+        "reject",
+        "denied",
+        "notfound",
+        "timeout",
+        "abort",
+        "cancel",
+        "invalid",
+        "refused",
+        "blocked",
         "unsupported",
     ];
     let named = named.to_ascii_lowercase();
@@ -38,7 +48,8 @@ pub(crate) fn noted(high_level: Option<&Object<'_>>, text: &str) -> Noted {
     let output = high_level.and_then(|high_level| high_level.object("output"));
     let Some(high_level) = high_level else {
         let exit_code = exit_code(text);
-        let status = if exit_code.is_some_and(|code| code != 0) { ToolCallStatus::Error } else { ToolCallStatus::Success };
+        let status =
+            if exit_code.is_some_and(|code| code != 0) { ToolCallStatus::Error } else { ToolCallStatus::Success };
         return Noted { outcome: Outcome { status, exit_code, duration_ms: None }, named: None, agent_id: None };
     };
     let one_of = output.as_ref().and_then(|output| {
@@ -137,8 +148,7 @@ mod tests {
     use sepia_ir::{ToolCall, ToolCallStatus};
 
     fn outcome(high_level: &str, text: &str) -> (ToolCallStatus, Option<i64>, Option<f64>) {
-        let Outcome { status, exit_code, duration_ms } =
-            noted(Some(&Object::parse(high_level).unwrap()), text).outcome;
+        let Outcome { status, exit_code, duration_ms } = noted(Some(&Object::parse(high_level).unwrap()), text).outcome;
         (status, exit_code, duration_ms)
     }
 

@@ -96,7 +96,9 @@ impl Places {
     /// Walks through all spaces but the IDE's database. No file is opened.
     pub(crate) fn find(host: &Host) -> Result<Self, DriverError> {
         let mut places = Self::default();
-        for (kind, under, depth) in [(Kind::Chat, "chats", 2), (Kind::ConfigChat, "chats", 2), (Kind::Acp, "acp-sessions", 1)] {
+        for (kind, under, depth) in
+            [(Kind::Chat, "chats", 2), (Kind::ConfigChat, "chats", 2), (Kind::Acp, "acp-sessions", 1)]
+        {
             places.stores(host, kind, under, depth)?;
         }
         places.projects(host)?;
@@ -109,7 +111,14 @@ impl Places {
         Ok(places)
     }
 
-    fn walk(&mut self, host: &Host, store: &str, under: &str, depth: u32, endings: &[&str]) -> Result<Vec<FileEntry>, DriverError> {
+    fn walk(
+        &mut self,
+        host: &Host,
+        store: &str,
+        under: &str,
+        depth: u32,
+        endings: &[&str],
+    ) -> Result<Vec<FileEntry>, DriverError> {
         let endings: Vec<String> = endings.iter().map(ToString::to_string).collect();
         let report = host.walk(store, under, depth, &endings)?;
         self.warnings.extend(report.failures.into_iter().map(|(path, reason)| {
@@ -153,7 +162,8 @@ impl Places {
                 _ => {}
             }
         }
-        let sdk: Vec<FileEntry> = files.iter().filter(|file| file.path.contains("/sdk-agent-store/")).cloned().collect();
+        let sdk: Vec<FileEntry> =
+            files.iter().filter(|file| file.path.contains("/sdk-agent-store/")).cloned().collect();
         self.sdk(&sdk);
         // Ids that were only named as sub-agents of others are kept by those.
         self.kept.retain(|_, kept| !kept.sources.is_empty() || !kept.subagents.is_empty());

@@ -88,7 +88,12 @@ fn look(host: &Host, source: &Source, file: &FileEntry) -> Result<Look, DriverEr
 
 /// The session of a transcript; none when it is gone or holds no message. `parent` when it is a
 /// sub-agent's.
-pub(crate) fn record(host: &Host, source: &Source, id: &str, parent: Option<&str>) -> Result<Option<Record>, DriverError> {
+pub(crate) fn record(
+    host: &Host,
+    source: &Source,
+    id: &str,
+    parent: Option<&str>,
+) -> Result<Option<Record>, DriverError> {
     let Some(file) = file(host, &source.path)? else { return Ok(None) };
     let look = match look(host, source, &file) {
         Ok(look) => look,
@@ -98,12 +103,8 @@ pub(crate) fn record(host: &Host, source: &Source, id: &str, parent: Option<&str
     if !look.messages && file.bytes <= SMALL {
         return Ok(None);
     }
-    let mut about = About {
-        space: source.kind.space(),
-        subagent: parent.is_some(),
-        turn_ended: look.ended,
-        ..About::default()
-    };
+    let mut about =
+        About { space: source.kind.space(), subagent: parent.is_some(), turn_ended: look.ended, ..About::default() };
     let mut session = Session::new(id, BACKEND);
     session.agent_mode = "default".to_owned();
     session.parent_session_id = parent.map(str::to_owned);
@@ -144,7 +145,8 @@ fn folder(host: &Host, path: &str) -> Result<Option<String>, DriverError> {
 /// How the agent names the folder of a directory: each run of other characters than letters and
 /// digits of ASCII becomes one `-`, and none stands at an end.
 pub(crate) fn slug_of(directory: &str) -> String {
-    let words: Vec<&str> = directory.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        directory.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.join("-")
 }
 

@@ -1,7 +1,7 @@
 //! A session that was found: its row, and how its messages are read.
 
-use crate::key::Source;
 use crate::facts::{Facts, Stats};
+use crate::key::Source;
 use crate::step::Feed;
 use crate::time;
 use sepia_ir::{DriverError, PromptHistoryEntry, Session, Warning};

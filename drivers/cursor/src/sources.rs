@@ -72,7 +72,8 @@ impl Stores {
                 Ok(Read::Nothing) => {}
                 Err(error) => {
                     let place = if source.path.is_empty() { crate::ide::GLOBAL } else { &source.path };
-                    let code = if error.code == ErrorCode::Unsupported { "unknown-layout" } else { "unreadable-database" };
+                    let code =
+                        if error.code == ErrorCode::Unsupported { "unknown-layout" } else { "unreadable-database" };
                     let message = format!("a session in `{place}` could not be read: {error}");
                     failures.push(Warning::new(code, message).in_file(place));
                 }
@@ -86,7 +87,11 @@ impl Stores {
                 first.about.warnings.append(&mut failures);
                 let others = key.sources.iter().enumerate().filter(|(at, _)| Some(*at) != chosen);
                 first.about.also_in = others
-                    .map(|(_, source)| Place { space: source.kind.space(), store: source.kind.store(), path: source.path.clone() })
+                    .map(|(_, source)| Place {
+                        space: source.kind.space(),
+                        store: source.kind.store(),
+                        path: source.path.clone(),
+                    })
                     .collect();
                 if let Some(parent) = key.parent.as_ref().filter(|parent| **parent != key.id) {
                     first.session.parent_session_id.get_or_insert_with(|| parent.clone());
@@ -128,7 +133,9 @@ impl Stores {
                 let mut records = workspaces::records(&self.host, &source.path, &self.workspaces)?;
                 let mut kept = Vec::with_capacity(records.len());
                 for record in records.drain(..) {
-                    if !self.is_elsewhere(&record.session.id)? && kept.iter().all(|other: &Record| other.session.id != record.session.id) {
+                    if !self.is_elsewhere(&record.session.id)?
+                        && kept.iter().all(|other: &Record| other.session.id != record.session.id)
+                    {
                         kept.push(record);
                     }
                 }
@@ -173,7 +180,9 @@ impl Stores {
         for folder in &key.subagents {
             for file in self.host.walk(CURSOR, folder, 0, &[".jsonl".to_owned()])?.files {
                 let name = file.path.rsplit('/').next().unwrap_or_default();
-                let Some(id) = name.strip_suffix(".jsonl").filter(|id| plausible(id) && *id != key.id) else { continue };
+                let Some(id) = name.strip_suffix(".jsonl").filter(|id| plausible(id) && *id != key.id) else {
+                    continue;
+                };
                 let source = Source { kind: Kind::Transcript, path: file.path.clone() };
                 if let Some(known) = records.iter_mut().find(|record| record.session.id == id) {
                     let place = Place { space: source.kind.space(), store: CURSOR, path: source.path };

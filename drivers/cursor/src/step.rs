@@ -147,7 +147,8 @@ impl Chain {
                 node.tool_call_id = Some(format!("result-{}", node.node_id));
             }
             if node.tool_name.as_deref().is_none_or(str::is_empty) {
-                node.tool_name = node.tool_call_id.as_deref().and_then(|id| self.facts.tool_name(id)).map(str::to_owned);
+                node.tool_name =
+                    node.tool_call_id.as_deref().and_then(|id| self.facts.tool_name(id)).map(str::to_owned);
             }
         }
     }

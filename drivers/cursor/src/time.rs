@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_absent() {
-        for text in ["", "yesterday", "-5", "1e999", "NaN", "Oct", "Oct 99, 2026", "Oct 12, 2026, 9:00 (CEST)", "(", "é"] {
+        for text in
+            ["", "yesterday", "-5", "1e999", "NaN", "Oct", "Oct 99, 2026", "Oct 12, 2026, 9:00 (CEST)", "(", "é"]
+        {
             assert_eq!(of_text(text), None, "{text}");
         }
         assert_eq!(of_number(0.0), None);

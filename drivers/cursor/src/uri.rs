@@ -10,7 +10,9 @@ pub(crate) fn path(uri: &str) -> Option<String> {
     let decoded = decoded(rest);
     // `/c:/x` of Windows.
     let bytes = decoded.as_bytes();
-    let drive = bytes.first() == Some(&b'/') && bytes.get(1).is_some_and(u8::is_ascii_alphabetic) && bytes.get(2) == Some(&b':');
+    let drive = bytes.first() == Some(&b'/')
+        && bytes.get(1).is_some_and(u8::is_ascii_alphabetic)
+        && bytes.get(2) == Some(&b':');
     let decoded = if drive { decoded[1..].to_owned() } else { decoded };
     let path = if decoded.len() > 1 { decoded.trim_end_matches('/') } else { &decoded };
     (!path.is_empty()).then(|| path.to_owned())

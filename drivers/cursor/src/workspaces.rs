@@ -100,7 +100,11 @@ impl Workspaces {
             // A database that can't be read names no composers; its own row says so.
             let Ok(database) = self.host.database(IDE, &file.path) else { continue };
             let Ok(Some(text)) = item(&*database, COMPOSERS) else { continue };
-            let Some(all) = Object::parse(&text).and_then(|data| data.list("allComposers").map(|l| l.into_iter().map(str::to_owned).collect::<Vec<_>>())) else { continue };
+            let Some(all) = Object::parse(&text).and_then(|data| {
+                data.list("allComposers").map(|l| l.into_iter().map(str::to_owned).collect::<Vec<_>>())
+            }) else {
+                continue;
+            };
             for raw in all {
                 if let Some(id) = Object::parse(&raw).and_then(|head| head.filled("composerId")) {
                     members.entry(id).or_insert_with(|| workspace.to_owned());
@@ -165,9 +169,14 @@ fn files_beside(host: &Host, path: &str) -> Result<Vec<FileEntry>, DriverError> 
 
 fn record(tab: &Object<'_>, bubbles: Vec<String>, path: &str, folder: Option<String>, modified: u64) -> Option<Record> {
     let id = ["tabId", "composerId", "id"].iter().find_map(|name| tab.filled(name)).filter(|id| plausible(id))?;
-    let mut about = About { space: Kind::Workspace.space(), workspace_id: workspace_of(path).map(|(id, _)| id.to_owned()), ..About::default() };
+    let mut about = About {
+        space: Kind::Workspace.space(),
+        workspace_id: workspace_of(path).map(|(id, _)| id.to_owned()),
+        ..About::default()
+    };
     let mut session = Session::new(&id, BACKEND);
-    session.agent_mode = tab.filled("unifiedMode").or_else(|| tab.filled("chatMode")).unwrap_or_else(|| "chat".to_owned());
+    session.agent_mode =
+        tab.filled("unifiedMode").or_else(|| tab.filled("chatMode")).unwrap_or_else(|| "chat".to_owned());
     session.working_directory = folder.unwrap_or_default();
     let (mut prompt, mut first, mut last) = (None, None, None);
     for step in bubbles.iter().flat_map(|text| bubbles::steps(text, "").unwrap_or_default()) {

@@ -137,7 +137,11 @@ pub fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a folder is read") {
         let path = entry.expect("an entry").path();
         let target = to.join(path.file_name().expect("a name"));
-        if path.is_dir() { copy(&path, &target) } else { drop(fs::copy(&path, &target).expect("a copy")) }
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("a copy");
+        }
     }
 }
 

@@ -53,12 +53,19 @@ fn holds(node: &MessageNode, message: &Value) {
     let typed = text.strip_prefix("<user_query>\n").and_then(|text| text.strip_suffix("\n</user_query>"));
     assert_eq!(node.content, typed.unwrap_or(&text), "{id}");
     assert_eq!(metadata["kind"] == "context", message["context"] == json!(true), "{id}");
-    assert_eq!(metadata["kind"] == "summary", message["summary"] == json!(true) || message["isSummary"] == json!(true), "{id}");
+    assert_eq!(
+        metadata["kind"] == "summary",
+        message["summary"] == json!(true) || message["isSummary"] == json!(true),
+        "{id}"
+    );
     assert_eq!(node.request_id.as_deref(), message["requestId"].as_str(), "{id}");
     let calls: Vec<&Value> = parts.iter().filter(|part| part["type"] == "tool-call").collect();
     assert_eq!(node.tool_calls.len(), calls.len(), "{id}");
     for (call, told) in node.tool_calls.iter().zip(calls) {
-        assert_eq!((call.id.as_str(), call.name.as_str()), (told["toolCallId"].as_str().unwrap(), told["toolName"].as_str().unwrap()));
+        assert_eq!(
+            (call.id.as_str(), call.name.as_str()),
+            (told["toolCallId"].as_str().unwrap(), told["toolName"].as_str().unwrap())
+        );
         assert_eq!(meta(&call.arguments), told["args"], "{id}");
     }
     let reasoning = parts.iter().find(|part| matches!(part["type"].as_str(), Some("reasoning" | "redacted-reasoning")));
@@ -85,9 +92,12 @@ fn all_that_is_expected_of_chats_holds() {
         assert_eq!(metadata["root"], fact["root"]);
         assert_eq!(metadata["runEverything"] == json!(true), fact["isRunEverything"] == json!(true));
         assert_eq!(metadata["turns"].as_u64().unwrap_or(0), fact["turns"].as_u64().unwrap_or(0), "{id}");
-        assert_eq!(metadata["space"], if fact["space"] == "acp" { json!("acp-sessions") } else { fact["space"].clone() });
+        assert_eq!(
+            metadata["space"],
+            if fact["space"] == "acp" { json!("acp-sessions") } else { fact["space"].clone() }
+        );
         // A compaction puts what it archived before what it left.
-        let archived: Vec<&Value> = fact["archives"].as_array().into_iter().flatten().flat_map(|archive| archive["messages"].as_array().unwrap()).collect();
+        let archived: Vec<&Value> = fact["archivedMessages"].as_array().into_iter().flatten().collect();
         let messages: Vec<&Value> = fact["messages"].as_array().unwrap().iter().collect();
         let known = |message: &&&Value| archived.iter().any(|other| other["blob"] == message["blob"]);
         let (before, after): (Vec<&Value>, Vec<&Value>) = match archived.is_empty() {
@@ -126,11 +136,17 @@ fn tools_tell_what_became_of_them() {
     assert_eq!(shown(&session).len(), 16);
     let node = |at: usize| &session.nodes[at];
     let call = |id: &str| session.nodes.iter().flat_map(|node| &node.tool_calls).find(|call| call.id == id).unwrap();
-    assert_eq!((node(3).thinking.as_deref(), node(3).thinking_signature.as_deref()), (Some("[redacted]"), Some("b3BhcXVlLXNlYWxlZC1yZWFzb25pbmctMQ==")));
+    assert_eq!(
+        (node(3).thinking.as_deref(), node(3).thinking_signature.as_deref()),
+        (Some("[redacted]"), Some("b3BhcXVlLXNlYWxlZC1yZWFzb25pbmctMQ=="))
+    );
     assert_eq!(node(8).thinking.as_deref(), Some("Math.ceil rounds up; Math.round is right here."));
     assert_eq!(node(8).thinking_signature.as_deref(), Some("c2lnLXNhbXBsZQ=="));
     let failed = call("tool_a_sh1");
-    assert_eq!((failed.status, failed.exit_code, failed.duration_ms), (Some(ToolCallStatus::Error), Some(1), Some(2140.0)));
+    assert_eq!(
+        (failed.status, failed.exit_code, failed.duration_ms),
+        (Some(ToolCallStatus::Error), Some(1), Some(2140.0))
+    );
     let fine = call("tool_a_sh2");
     assert_eq!((fine.status, fine.exit_code, fine.duration_ms), (Some(ToolCallStatus::Success), Some(0), Some(1980.0)));
     let edit = call("tool_a_edit");
@@ -147,33 +163,48 @@ fn tools_tell_what_became_of_them() {
     assert_eq!(image.mime_type.as_deref(), Some("image/png"));
     assert!(image.data.as_deref().unwrap().starts_with("iVBORw0KGgo"));
     let metadata = meta(&session.metadata);
-    assert_eq!(metadata["stats"], json!({
-        "messages": 16, "userPrompts": 2, "assistantMessages": 7, "toolCalls": 7, "toolResults": 7, "toolErrors": 2,
-    }));
+    assert_eq!(
+        metadata["stats"],
+        json!({
+            "messages": 16, "userPrompts": 2, "assistantMessages": 7, "toolCalls": 7, "toolResults": 7, "toolErrors": 2,
+        })
+    );
     assert_eq!(metadata["context"], json!({"used": 11840.0, "max": 200_000.0}));
     assert_eq!(metadata["gitBranch"], json!("main"));
-    assert_eq!(metadata["todos"].as_array().unwrap().iter().map(|todo| &todo["status"]).collect::<Vec<_>>(), ["completed", "pending"]);
+    assert_eq!(
+        metadata["todos"].as_array().unwrap().iter().map(|todo| &todo["status"]).collect::<Vec<_>>(),
+        ["completed", "pending"]
+    );
     assert_eq!(metadata["alsoIn"][0]["space"], json!("agent-transcripts"));
     let typed: Vec<&str> = session.prompt_history.iter().map(|prompt| prompt.content.as_str()).collect();
-    assert_eq!(typed, ["The cart total is off by one cent. Find the cause and fix it.", "Now delete the old helper and list what is left to do."]);
+    assert_eq!(
+        typed,
+        [
+            "The cart total is off by one cent. Find the cause and fix it.",
+            "Now delete the old helper and list what is left to do."
+        ]
+    );
 }
 
 #[test]
 fn a_compaction_keeps_the_full_history_in_one_chain() {
     let session = Demo::samples().read(B);
     let seen: Vec<&str> = shown(&session).iter().map(|node| node.content.as_str()).collect();
-    assert_eq!(seen, [
-        "Plan the checkout page.",
-        "The checkout needs an address form, a payment step and a review step.",
-        "Which files will change?",
-        "",
-        "src/Cart.tsx\nsrc/App.tsx",
-        "src/App.tsx and a new src/Checkout.tsx.",
-        "Start with the address form.",
-        "Adding the form.",
-        "Wrote contents to src/Checkout.tsx",
-        "The address form has a file to live in.",
-    ]);
+    assert_eq!(
+        seen,
+        [
+            "Plan the checkout page.",
+            "The checkout needs an address form, a payment step and a review step.",
+            "Which files will change?",
+            "",
+            "src/Cart.tsx\nsrc/App.tsx",
+            "src/App.tsx and a new src/Checkout.tsx.",
+            "Start with the address form.",
+            "Adding the form.",
+            "Wrote contents to src/Checkout.tsx",
+            "The address form has a file to live in.",
+        ]
+    );
     assert_eq!(sepia_ir::chain::live(&session.nodes, session.main_chain_id).len(), session.nodes.len());
     let archived = session.nodes.iter().filter(|node| meta(&node.metadata)["archived"] == json!(true)).count();
     assert_eq!(archived, 7);
@@ -182,8 +213,12 @@ fn a_compaction_keeps_the_full_history_in_one_chain() {
     assert_eq!(metadata["plan"], json!("# Checkout\n1. Address form\n2. Payment\n3. Review\n"));
     assert!(metadata["summary"].as_str().unwrap().starts_with("The user is building a checkout page"));
     assert_eq!((&metadata["stats"]["userPrompts"], &metadata["stats"]["messages"]), (&json!(3), &json!(10)));
-    let diff = &session.nodes.iter().flat_map(|node| &node.tool_calls).find(|call| call.name == "Write").unwrap().diffs[0];
-    assert_eq!((diff.old_text.as_deref(), diff.new_text.as_deref()), (None, Some("export const Checkout = () => null;\n")));
+    let diff =
+        &session.nodes.iter().flat_map(|node| &node.tool_calls).find(|call| call.name == "Write").unwrap().diffs[0];
+    assert_eq!(
+        (diff.old_text.as_deref(), diff.new_text.as_deref()),
+        (None, Some("export const Checkout = () => null;\n"))
+    );
 }
 
 #[test]
@@ -191,12 +226,16 @@ fn a_pruned_chat_is_read_from_its_transcript() {
     let demo = Demo::samples();
     let session = demo.read(C);
     assert_eq!(contents(&session), ["Why does the dev server not start?", "Checking the port.", ""]);
-    let tools: Vec<&str> = session.nodes.iter().flat_map(|node| &node.tool_calls).map(|call| call.name.as_str()).collect();
+    let tools: Vec<&str> =
+        session.nodes.iter().flat_map(|node| &node.tool_calls).map(|call| call.name.as_str()).collect();
     assert_eq!(tools, ["Shell", "Read"]);
     assert_eq!(session.nodes.iter().filter(|node| node.thinking.as_deref() == Some("[redacted]")).count(), 2);
     let metadata = meta(&session.metadata);
     assert_eq!(metadata["turnEnded"], json!({"status": "error", "error": "Provider Error: overloaded"}));
-    assert_eq!((session.title.as_str(), &metadata["titleSource"]), ("Why does the dev server not start?", &json!("first-prompt")));
+    assert_eq!(
+        (session.title.as_str(), &metadata["titleSource"]),
+        ("Why does the dev server not start?", &json!("first-prompt"))
+    );
     assert_eq!(metadata["timeSource"], json!("file"));
     assert_eq!(session.last_activity_at, crate::demo::FILES as f64);
     let flat = demo.read(C_FLAT);
@@ -255,21 +294,30 @@ fn the_bubbles_of_the_ide_are_its_conversation() {
     assert_eq!(session.title, "Add a discount field");
     assert_eq!((session.working_directory.as_str(), session.model.as_str()), ("/home/dev/shop", "composer-2"));
     assert_eq!((session.created_at, session.last_activity_at), (T0 + 86_400.0, T0 + 86_409.0));
-    let bubbles: Vec<String> = session.nodes.iter().filter_map(|node| Some(meta(&node.metadata)["bubble"].as_str()?.to_owned())).collect();
+    let bubbles: Vec<String> =
+        session.nodes.iter().filter_map(|node| Some(meta(&node.metadata)["bubble"].as_str()?.to_owned())).collect();
     let fact = expected().into_iter().find(|fact| fact["sample"] == "IDE-1").unwrap();
     assert_eq!(json!(bubbles), fact["bubbles"]);
-    let kinds: Vec<String> = session.nodes.iter().filter(|node| node.role != Role::Tool).map(|node| {
-        match (node.role, node.tool_calls.first()) {
+    let kinds: Vec<String> = session
+        .nodes
+        .iter()
+        .filter(|node| node.role != Role::Tool)
+        .map(|node| match (node.role, node.tool_calls.first()) {
             (Role::User, _) => "user".to_owned(),
-            (_, Some(call)) => format!("tool:{}:{}", call.name, if call.status == Some(ToolCallStatus::Success) { "completed" } else { "error" }),
+            (_, Some(call)) => format!(
+                "tool:{}:{}",
+                call.name,
+                if call.status == Some(ToolCallStatus::Success) { "completed" } else { "error" }
+            ),
             _ if node.thinking.is_some() => "thinking".to_owned(),
             _ => "text".to_owned(),
-        }
-    }).collect();
+        })
+        .collect();
     assert_eq!(json!(kinds), fact["kinds"]);
     let failed = session.nodes.iter().flat_map(|node| &node.tool_calls).find(|call| call.id == "toolu_i2").unwrap();
     assert_eq!((failed.status, failed.exit_code), (Some(ToolCallStatus::Error), Some(2)));
-    let used: Vec<_> = session.nodes.iter().filter_map(|node| node.usage).map(|usage| (usage.input, usage.output)).collect();
+    let used: Vec<_> =
+        session.nodes.iter().filter_map(|node| node.usage).map(|usage| (usage.input, usage.output)).collect();
     assert_eq!(used, [(18_200.0, 310.0)]);
     let metadata = meta(&session.metadata);
     assert_eq!(metadata["modelMessages"], json!(8));

@@ -3,7 +3,8 @@
 use sepia_conformance::{Copy, Failure, Opened, Subject};
 use sepia_driver_cursor::Cursor;
 use sepia_ir::{
-    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary, SummaryDetail,
+    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary,
+    SummaryDetail,
 };
 use sepia_sdk::{Host, SessionRead, Transcript};
 
