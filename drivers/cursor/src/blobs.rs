@@ -4,10 +4,10 @@ use sepia_ir::{DriverError, SqlValue};
 use sepia_sdk::{Database, Query};
 use std::rc::Rc;
 
-/// Longer blobs are not read: of a message its start tells enough for a note.
+/// Longer blobs are not read: of a message its two ends tell enough for a note.
 pub(crate) const LONGEST: u64 = 64 << 20;
-/// Bytes of the start of a longer blob.
-const START: u32 = 512;
+/// Bytes of the start of a longer blob, and of its end.
+const EDGE: u32 = 512;
 
 /// Where blobs are.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Blobs {
 pub(crate) enum Blob {
     Missing,
     Read(Vec<u8>),
-    /// Its start and its length.
+    /// Its start and its end, and its length.
     TooLong(Vec<u8>, u64),
 }
 
@@ -69,7 +69,7 @@ impl Blobs {
         let sql = format!(
             "SELECT octet_length(b.{column}), \
              CASE WHEN octet_length(b.{column}) <= {LONGEST} THEN b.{column} \
-             ELSE substr(CAST(b.{column} AS BLOB), 1, {START}) END {joined}"
+             ELSE substr(CAST(b.{column} AS BLOB), 1, {EDGE}) || substr(CAST(b.{column} AS BLOB), -{EDGE}) END {joined}"
         );
         let list = serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned());
         Ok(BlobStream(self.database.query(&sql, &[SqlValue::Text(list)])?))

@@ -305,12 +305,11 @@ impl Feed for ListFeed {
         let id = Object::parse(text)
             .and_then(|bubble| bubble.filled("bubbleId").or_else(|| bubble.filled("id")))
             .unwrap_or_default();
-        match steps(text, &id) {
-            Some(steps) => out.extend(steps),
-            None => {
-                let message = format!("message {} of {} is no JSON object and was passed over", self.next, self.shown);
-                warnings.push(Warning::new("unreadable-record", message).passing_over(text.len() as u64));
-            }
+        if let Some(steps) = steps(text, &id) {
+            out.extend(steps);
+        } else {
+            let message = format!("message {} of {} is no JSON object and was passed over", self.next, self.shown);
+            warnings.push(Warning::new("unreadable-record", message).passing_over(text.len() as u64));
         }
         Ok(true)
     }

@@ -75,7 +75,7 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
         _ => (Vec::new(), SqlValue::Null),
     };
     let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let note = beside(host, store, &format!("{folder}/meta.json"))?.unwrap_or_default();
+    let note = beside(host, store, &format!("{folder}/meta.json"));
     let meta = decoded(&doc).0.into_owned();
     let mut chat = Chat {
         source: source.clone(),
@@ -86,11 +86,18 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
         warnings: Vec::new(),
         file_time: 0.0,
         meta,
-        note,
+        note: String::new(),
     };
+    match note {
+        Ok(note) => chat.note = note.unwrap_or_default(),
+        Err(warning) => chat.warnings.push(warning),
+    }
+    if !chat.note.is_empty() && Object::parse(&chat.note).is_none() {
+        chat.warn("broken-note", "`meta.json` is no JSON object and was passed over");
+    }
     if Object::parse(&chat.meta).is_none() {
         chat.warn("unreadable-meta", "its row of settings is missing or no JSON");
-        chat.meta = "{}".to_owned();
+        "{}".clone_into(&mut chat.meta);
     }
     let root_id = Object::parse(&chat.meta).and_then(|meta| meta.filled("latestRootBlobId")).unwrap_or_default();
     chat.root_id = root_id.to_ascii_lowercase();
@@ -132,14 +139,15 @@ fn unknown_layout(
     Err(DriverError::new(ErrorCode::Unsupported, message))
 }
 
-/// A small file beside a chat, if it is there, as text.
-fn beside(host: &Host, store: &str, path: &str) -> Result<Option<String>, DriverError> {
+/// A small file beside a chat, if it is there, as text. One that can't be read is no reason to
+/// lose the chat.
+fn beside(host: &Host, store: &str, path: &str) -> Result<Option<String>, Warning> {
     match host.read(store, path, 0, NOTE) {
         Ok(bytes) => Ok(Some(decoded(&bytes).0.into_owned())),
         Err(error) if error.code == ErrorCode::NotFound => Ok(None),
         Err(error) => {
-            host.log(sepia_ir::LogLevel::Warn, &format!("`{path}` was passed over: {error}"));
-            Ok(None)
+            let message = format!("`{path}` was passed over: {error}");
+            Err(Warning::new("unreadable-file", message).in_file(path))
         }
     }
 }
@@ -171,23 +179,19 @@ impl Chat {
             }
         }
         let missing = self.root_id.clone();
-        match best {
-            Some((id, root)) => {
-                let what = format!(
-                    "the state `{missing}` is not in it; the earlier state `{id}` is shown, and what came after is not"
-                );
-                self.warn("missing-root", &what);
-                (self.root, self.recovered) = (root, Some(id));
-                Ok(true)
-            }
-            None => {
-                if !missing.is_empty() {
-                    let what = format!("the state `{missing}` is not in it, nor is any earlier one");
-                    self.warn("missing-root", &what);
-                }
-                Ok(false)
-            }
+        if let Some((id, root)) = best {
+            let what = format!(
+                "the state `{missing}` is not in it; the earlier state `{id}` is shown, and what came after is not"
+            );
+            self.warn("missing-root", &what);
+            (self.root, self.recovered) = (root, Some(id));
+            return Ok(true);
         }
+        if !missing.is_empty() {
+            let what = format!("the state `{missing}` is not in it, nor is any earlier one");
+            self.warn("missing-root", &what);
+        }
+        Ok(false)
     }
 
     /// Whether anything was said in it.
@@ -271,8 +275,15 @@ impl Chat {
         let folder = self.source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (host, store, path) = (host.clone(), self.source.kind.store(), format!("{folder}/prompt_history.json"));
         Rc::new(move || {
-            let Some(text) = beside(&host, store, &path)? else { return Ok(Vec::new()) };
-            Ok(serde_json::from_str::<Vec<String>>(&text).unwrap_or_default())
+            let text = match beside(&host, store, &path) {
+                Ok(Some(text)) => text,
+                Ok(None) => return Ok(Vec::new()),
+                Err(warning) => return Err(warning),
+            };
+            serde_json::from_str::<Vec<String>>(&text).map_err(|_| {
+                let message = format!("`{path}` is no list of prompts and was passed over");
+                Warning::new("broken-note", message).in_file(&path)
+            })
         })
     }
 
@@ -367,7 +378,7 @@ impl Chat {
         let mut session = Session::new(id, BACKEND);
         session.parent_session_id = Some(parent.id.to_owned());
         session.agent_id = Some(id.to_owned());
-        session.agent_mode = "default".to_owned();
+        "default".clone_into(&mut session.agent_mode);
         session.model = lossy(&state.model_id).unwrap_or_default();
         session.working_directory.clone_from(&parent.cwd);
         let times = Times {

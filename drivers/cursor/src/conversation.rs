@@ -195,10 +195,10 @@ impl Feed for ModelFeed {
                 warnings.push(warning("missing-blob", "is not in the store and was passed over".to_owned()));
                 return Ok(true);
             }
-            Blob::TooLong(start, bytes) => {
+            Blob::TooLong(ends, bytes) => {
                 warnings
                     .push(warning("long-record", format!("has {bytes} bytes and was not read")).passing_over(bytes));
-                out.push(message::too_long(&start, bytes, id));
+                out.push(message::too_long(&ends, bytes, id));
                 return Ok(true);
             }
             Blob::Read(bytes) => bytes,

@@ -38,6 +38,28 @@ pub(crate) struct Head {
     pub(crate) updated_ms: f64,
 }
 
+/// Members of a composer's document that are read.
+const MEMBERS: [&str; 18] = [
+    "name",
+    "subtitle",
+    "status",
+    "createdAt",
+    "lastUpdatedAt",
+    "unifiedMode",
+    "forceMode",
+    "isArchived",
+    "isDraft",
+    "modelConfig",
+    "fullConversationHeadersOnly",
+    "conversation",
+    "subagentInfo",
+    "workspaceIdentifier",
+    "contextTokensUsed",
+    "contextTokenLimit",
+    "conversationState",
+    "todos",
+];
+
 /// What the list of headers says of one composer.
 #[derive(Debug, Default)]
 pub(crate) struct Header {
@@ -145,7 +167,7 @@ impl Ide {
                 let value = bytes_of(value);
                 let head = heads.entry(id).or_default();
                 head.updated_ms = newest(values);
-                head.stamp.push_str(&format!("+{:x}:{}", fnv(&value), head.updated_ms));
+                head.stamp = format!("{}+{:x}:{}", head.stamp, fnv(&value), head.updated_ms);
             }
         }
         heads.retain(|id, _| id != EMPTY_DRAFT && crate::places::plausible(id));
@@ -180,26 +202,6 @@ impl Ide {
         if !self.has("cursorDiskKV") {
             return Ok(None);
         }
-        const MEMBERS: [&str; 18] = [
-            "name",
-            "subtitle",
-            "status",
-            "createdAt",
-            "lastUpdatedAt",
-            "unifiedMode",
-            "forceMode",
-            "isArchived",
-            "isDraft",
-            "modelConfig",
-            "fullConversationHeadersOnly",
-            "conversation",
-            "subagentInfo",
-            "workspaceIdentifier",
-            "contextTokensUsed",
-            "contextTokenLimit",
-            "conversationState",
-            "todos",
-        ];
         let members: Vec<String> = MEMBERS.iter().map(|name| format!("'{name}', doc -> '$.{name}'")).collect();
         let sql = format!(
             "WITH kept AS (SELECT octet_length(value) AS bytes, CASE WHEN octet_length(value) <= {LONGEST} \

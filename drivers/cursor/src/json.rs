@@ -1,5 +1,7 @@
 //! Lenient reading of JSON: members that are missing or of another type read as absent, and
 //! what is not looked into stays text.
+//!
+//! Its functions are not inlined: they are used all over, and a component should be small.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -16,11 +18,13 @@ pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'a> Object<'a> {
     /// Absent when the text is no JSON object.
+    #[inline(never)]
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str::<Found<'a>>(text).ok()?.0
     }
 
     /// JSON text of a member; of several of one name the last.
+    #[inline(never)]
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
@@ -31,16 +35,19 @@ impl<'a> Object<'a> {
     }
 
     /// A string.
+    #[inline(never)]
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(text)
     }
 
     /// A string that is not empty.
+    #[inline(never)]
     pub(crate) fn filled(&self, name: &str) -> Option<String> {
         self.text(name).filter(|text| !text.is_empty()).map(Cow::into_owned)
     }
 
     /// A number, or text that is one, as protobuf's JSON writes long numbers.
+    #[inline(never)]
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         let raw = self.get(name)?;
         let number: f64 = raw.trim_matches('"').parse().ok()?;
@@ -48,22 +55,26 @@ impl<'a> Object<'a> {
     }
 
     /// Whether a member is `true`, or the number 1 as databases keep it.
+    #[inline(never)]
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some("true" | "1"))
     }
 
     /// An object.
+    #[inline(never)]
     pub(crate) fn object(&self, name: &str) -> Option<Self> {
         self.get(name).and_then(Self::parse)
     }
 
     /// JSON texts of the elements of a list.
+    #[inline(never)]
     pub(crate) fn list(&self, name: &str) -> Option<Vec<&'a str>> {
         self.get(name).and_then(list)
     }
 }
 
 /// The string that a JSON text is.
+#[inline(never)]
 pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
     if !json.starts_with('"') {
         return None;
@@ -75,6 +86,7 @@ pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
 }
 
 /// JSON texts of the elements of a list.
+#[inline(never)]
 pub(crate) fn list(json: &str) -> Option<Vec<&str>> {
     let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
     Some(elements.into_iter().map(RawValue::get).collect())
@@ -87,6 +99,7 @@ pub(crate) fn is_value(json: &str) -> bool {
 
 /// Bytes of a store as text that can be parsed: wrong bytes and half surrogate pairs are
 /// replaced by U+FFFD. Says how many places were.
+#[inline(never)]
 pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, str>, usize) {
     let text = String::from_utf8_lossy(bytes);
     let wrong = match &text {
@@ -104,6 +117,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, str>, usize) {
 
 /// A JSON text to be passed on as a raw value. What is nested too deeply for others to read becomes a
 /// note of its size.
+#[inline(never)]
 pub(crate) fn passed_on(json: &str) -> Box<RawValue> {
     let note = || format!("{{\"nestedTooDeeply\":true,\"bytes\":{}}}", json.len());
     let text = if is_too_deep(json) { note() } else { json.to_owned() };

@@ -34,17 +34,16 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
         let paths: Vec<String> = sources.iter().map(|(_, source)| format!("{}-shm", source.path)).collect();
         for ((id, source), holder) in sources.into_iter().zip(host.lock_holders(store, &paths)) {
             let Some(pid) = holder else { continue };
-            match id {
-                Some(id) => drop(held.insert(id.to_owned(), Some(pid))),
-                None => {
-                    // Its own row says it when it can't be read.
-                    let records = chat::open(host, source).ok().flatten().map(|chat| chat.records(host, "", 0.0));
-                    if let Some(Ok(records)) = records
-                        && let Some(record) = records.first()
-                    {
-                        held.insert(record.session.id.clone(), Some(pid));
-                    }
-                }
+            if let Some(id) = id {
+                held.insert(id.to_owned(), Some(pid));
+                continue;
+            }
+            // Its own row says it when it can't be read.
+            let records = chat::open(host, source).ok().flatten().map(|chat| chat.records(host, "", 0.0));
+            if let Some(Ok(records)) = records
+                && let Some(record) = records.first()
+            {
+                held.insert(record.session.id.clone(), Some(pid));
             }
         }
     }

@@ -348,10 +348,10 @@ fn file(part: &Object<'_>) -> Option<FileBlock> {
     Some(block)
 }
 
-/// A message that is too long to be read, by the way it begins.
-pub(crate) fn too_long(start: &[u8], bytes: u64, blob: &str) -> Step {
-    let start = String::from_utf8_lossy(start);
-    let is = |role: &str| start.contains(&format!("\"role\":\"{role}\""));
+/// A message that is too long to be read, by the way it begins and ends.
+pub(crate) fn too_long(ends: &[u8], bytes: u64, blob: &str) -> Step {
+    let ends = String::from_utf8_lossy(ends);
+    let is = |role: &str| ends.contains(&format!("\"role\":\"{role}\""));
     let role = match () {
         () if is("tool") => Role::Tool,
         () if is("user") => Role::User,
@@ -362,7 +362,7 @@ pub(crate) fn too_long(start: &[u8], bytes: u64, blob: &str) -> Step {
     let mut node = MessageNode::new(0, role, 0.0);
     node.metadata = meta.json();
     if role == Role::Tool {
-        let id = start.split("\"toolCallId\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        let id = ends.split("\"toolCallId\":\"").nth(1).and_then(|rest| rest.split('"').next());
         node.tool_call_id = id.map(str::to_owned);
         node.tool_result = Some(outcome::noted(None, "").outcome.result());
     }

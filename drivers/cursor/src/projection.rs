@@ -9,7 +9,7 @@ use crate::prompt::one_line;
 use crate::record::{About, BACKEND, Record, Times};
 use crate::step::{Feed, Step};
 use crate::time;
-use sepia_ir::{DriverError, ErrorCode, FileEntry, Session};
+use sepia_ir::{DriverError, ErrorCode, FileEntry, Session, Warning};
 use sepia_sdk::Host;
 use std::rc::Rc;
 
@@ -71,7 +71,9 @@ fn look(host: &Host, source: &Source, file: &FileEntry) -> Result<Look, DriverEr
     if matches!(source.kind, Kind::FlatText | Kind::FlatJson) {
         let (mut feed, mut steps) = (feed(host, source)?, Vec::new());
         while feed.next(&mut steps, &mut Vec::new())? {}
-        steps.into_iter().for_each(|step| look.step(step));
+        for step in steps {
+            look.step(step);
+        }
         return Ok(look);
     }
     if file.bytes <= SMALL {
@@ -106,10 +108,10 @@ pub(crate) fn record(
     let mut about =
         About { space: source.kind.space(), subagent: parent.is_some(), turn_ended: look.ended, ..About::default() };
     let mut session = Session::new(id, BACKEND);
-    session.agent_mode = "default".to_owned();
+    "default".clone_into(&mut session.agent_mode);
     session.parent_session_id = parent.map(str::to_owned);
     session.agent_id = parent.map(|_| id.to_owned());
-    session.working_directory = folder(host, &source.path)?.unwrap_or_default();
+    session.working_directory = folder(host, &source.path, &mut about).unwrap_or_default();
     Times { created: look.first, active: look.last }.fill(&mut session, &mut about, time::of_file(file.modified_ns));
     let titles = [(look.overview, "generated"), (look.prompt, "first-prompt")];
     let mut titles = titles.into_iter().map(|(title, from)| (one_line(&title.unwrap_or_default()), from));
@@ -122,24 +124,25 @@ pub(crate) fn record(
 
 /// The directory of a project folder. Its name can't be turned back into one; the log of a
 /// background process names the directory, and counts when it has that name.
-fn folder(host: &Host, path: &str) -> Result<Option<String>, DriverError> {
+fn folder(host: &Host, path: &str, about: &mut About) -> Option<String> {
     let mut parts = path.split('/');
-    let (Some(projects), Some(slug)) = (parts.next(), parts.next()) else { return Ok(None) };
+    let (Some(projects), Some(slug)) = (parts.next(), parts.next()) else { return None };
     let log = match host.read(CURSOR, &format!("{projects}/{slug}/worker.log"), 0, 64 << 10) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.code == ErrorCode::NotFound => return Ok(None),
+        Err(error) if error.code == ErrorCode::NotFound => return None,
         Err(error) => {
-            host.log(sepia_ir::LogLevel::Warn, &format!("the log of project `{slug}` was passed over: {error}"));
-            return Ok(None);
+            let message = format!("the log of project `{slug}` was passed over: {error}");
+            about.warnings.push(Warning::new("unreadable-file", message).in_file(path));
+            return None;
         }
     };
-    let named = log.split("workspacePath=").skip(1).find_map(|rest| {
+    log.split("workspacePath=").skip(1).find_map(|rest| {
         let line = rest.lines().next().unwrap_or_default();
         let ends = line.char_indices().filter(|(_, c)| c.is_whitespace() || "\",}]".contains(*c)).map(|(at, _)| at);
         let candidates = ends.chain([line.len()]).map(|end| line[..end].trim_matches('"'));
-        candidates.filter(|path| slug_of(path) == slug).last().map(str::to_owned)
-    });
-    Ok(named)
+        let mut candidates = candidates;
+        candidates.find(|path| slug_of(path) == slug).map(str::to_owned)
+    })
 }
 
 /// How the agent names the folder of a directory: each run of other characters than letters and

@@ -31,7 +31,7 @@ pub(crate) struct Record {
 }
 
 /// Prompts, oldest first.
-pub(crate) type Typed = Rc<dyn Fn() -> Result<Vec<String>, DriverError>>;
+pub(crate) type Typed = Rc<dyn Fn() -> Result<Vec<String>, Warning>>;
 
 /// See [`Record::more`].
 pub(crate) type More = Rc<dyn Fn(&mut About) -> Result<(), DriverError>>;
@@ -196,35 +196,36 @@ impl Record {
 
     /// All that can be said without the nodes, and what else was found on the way.
     pub(crate) fn in_full(&self) -> Result<(Session, Facts), DriverError> {
-        let facts = Facts::gather((self.reader)()?, self.session.created_at, self.session.last_activity_at)?;
+        let mut facts = Facts::gather((self.reader)()?, self.session.created_at, self.session.last_activity_at)?;
         let mut about = self.about.clone();
         if let Some(more) = &self.more {
             more(&mut about)?;
         }
         about.stats = Some(facts.stats.clone());
-        about.warnings.extend(facts.warnings.iter().cloned());
+        about.warnings.append(&mut facts.warnings);
         if about.title_source == "default" {
             about.first_prompt = facts.prompts.first().map(|prompt| crate::prompt::one_line(&prompt.content));
+        }
+        match self.typed.as_ref().map(|typed| typed()) {
+            Some(Ok(typed)) if !typed.is_empty() => facts.prompts = timed(typed, &facts.prompts),
+            Some(Err(warning)) => about.warnings.push(warning),
+            Some(Ok(_)) | None => {}
         }
         let mut session = Session { metadata: about.json(), main_chain_id: facts.tip, ..self.session.clone() };
         session.checkpoints.clone_from(&facts.checkpoints);
         Ok((session, facts))
     }
+}
 
-    /// What the person typed. Texts that the agent keeps beside the messages are preferred, with
-    /// the times of the messages of the same text.
-    pub(crate) fn prompt_history(&self, facts: &Facts) -> Result<Vec<PromptHistoryEntry>, DriverError> {
-        let typed = self.typed.as_ref().map(|typed| typed()).transpose()?.unwrap_or_default();
-        if typed.is_empty() {
-            return Ok(facts.prompts.clone());
-        }
-        let mut left = facts.prompts.as_slice();
-        let entry = |content: String| {
-            let found = left.iter().position(|prompt| prompt.content.trim() == content.trim());
-            let timestamp = found.map_or(0.0, |at| left[at].timestamp);
-            left = &left[found.map_or(0, |at| at + 1)..];
-            PromptHistoryEntry { content, timestamp, is_shell: false }
-        };
-        Ok(typed.into_iter().map(entry).collect())
-    }
+/// Prompts that the agent keeps beside the messages, with the times of the messages of the same
+/// text.
+fn timed(typed: Vec<String>, prompts: &[PromptHistoryEntry]) -> Vec<PromptHistoryEntry> {
+    let mut left = prompts;
+    let entry = |content: String| {
+        let found = left.iter().position(|prompt| prompt.content.trim() == content.trim());
+        let timestamp = found.map_or(0.0, |at| left[at].timestamp);
+        left = &left[found.map_or(0, |at| at + 1)..];
+        PromptHistoryEntry { content, timestamp, is_shell: false }
+    };
+    typed.into_iter().map(entry).collect()
 }

@@ -25,7 +25,7 @@ impl CursorTranscript {
     pub(crate) fn open(host: &Host, session: &SessionRef) -> Result<Self, DriverError> {
         let record = locate(host, session)?;
         let (mut header, facts) = record.in_full()?;
-        header.prompt_history = record.prompt_history(&facts)?;
+        header.prompt_history.clone_from(&facts.prompts);
         let chain = Chain::new((record.reader)()?, Rc::new(facts), header.created_at, header.last_activity_at);
         Ok(Self { header, chain, waiting: VecDeque::new() })
     }

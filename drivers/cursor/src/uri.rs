@@ -24,16 +24,8 @@ fn decoded(text: &str) -> String {
     while let Some((first, after)) = rest.split_first() {
         let escaped = (*first == b'%').then(|| after.get(..2)).flatten();
         let value = escaped.and_then(|pair| crate::message::unhex(std::str::from_utf8(pair).ok()?)?.pop());
-        match value {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        bytes.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -3,8 +3,12 @@
 #![allow(clippy::float_cmp, clippy::needless_pass_by_value, reason = "exact by construction; builders read better")]
 #![allow(unreachable_pub, clippy::cast_precision_loss, reason = "the modules of a test are all of one program")]
 
+mod build;
+mod damage;
+mod databases;
 mod demo;
 mod laws;
 mod proto;
 mod samples;
+mod spaces;
 mod subject;
