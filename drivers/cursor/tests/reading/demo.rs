@@ -175,7 +175,3 @@ pub fn shown(session: &Session) -> Vec<&MessageNode> {
     let kind = |node: &MessageNode| meta(&node.metadata)["kind"].is_string();
     session.nodes.iter().filter(|node| node.role != Role::System && !kind(node)).collect()
 }
-
-pub fn count(session: &Session, role: Role) -> usize {
-    session.nodes.iter().filter(|node| node.role == role).count()
-}

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::build::hex(&Sha256::digest(bytes))
 }
 
 #[test]

@@ -100,9 +100,10 @@ fn all_that_is_expected_of_chats_holds() {
         let archived: Vec<&Value> = fact["archivedMessages"].as_array().into_iter().flatten().collect();
         let messages: Vec<&Value> = fact["messages"].as_array().unwrap().iter().collect();
         let known = |message: &&&Value| archived.iter().any(|other| other["blob"] == message["blob"]);
-        let (before, after): (Vec<&Value>, Vec<&Value>) = match archived.is_empty() {
-            true => (messages, Vec::new()),
-            false => (vec![messages[0]], messages[1..].iter().filter(|message| !known(message)).copied().collect()),
+        let (before, after): (Vec<&Value>, Vec<&Value>) = if archived.is_empty() {
+            (messages, Vec::new())
+        } else {
+            (vec![messages[0]], messages[1..].iter().filter(|message| !known(message)).copied().collect())
         };
         let all: Vec<&Value> = before.into_iter().chain(archived.clone()).chain(after).collect();
         assert_eq!(session.nodes.len(), all.len(), "{id}");
