@@ -15,6 +15,7 @@ use crate::uri;
 use prost::Message;
 use sepia_ir::{DriverError, ErrorCode, Session, SqlValue, Warning};
 use sepia_sdk::{Database, Host};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The small files are read up to here.
@@ -320,7 +321,7 @@ impl Chat {
         };
         let reader = {
             let conversation = conversation.clone();
-            move || conversation()?.feed(&blobs, &shown)
+            move |range: Range<usize>| conversation()?.feed(&blobs, &shown, &range)
         };
         Record { session, about, reader: Rc::new(reader), file: None, typed, more: Some(Rc::new(more)) }
     }

@@ -11,6 +11,7 @@
 //!   projection            transcripts: lines, and the older flat files
 //! record                a session that was found
 //! step, facts           its messages as nodes, and what one look through them tells
+//! transcript, history   a session from its start to its end, and one page of it
 //! ```
 
 mod blobs;
@@ -20,6 +21,7 @@ mod composer;
 mod conversation;
 mod facts;
 mod flat;
+mod history;
 mod ide;
 mod json;
 mod key;
@@ -44,8 +46,8 @@ mod uri;
 mod workspaces;
 
 use sepia_ir::{
-    DriverError, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary,
-    SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
+    StoreKind, StoreRequest, Summary, SummaryDetail,
 };
 use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
 
@@ -101,6 +103,10 @@ impl SessionRead for Cursor {
 
     fn open(host: &Host, session: &SessionRef) -> Result<CursorTranscript, DriverError> {
         CursorTranscript::open(host, session)
+    }
+
+    fn history(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
+        history::page(host, session, query)
     }
 
     fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
