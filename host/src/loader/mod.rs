@@ -16,11 +16,12 @@ use sepia_ir::{
     HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, Session, SessionRef, Summary,
     SummaryDetail,
 };
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use tokio::sync::mpsc;
 
 /// What a driver can do, in the order in which it is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Capability {
     /// Listing and reading sessions.
     SessionRead,
