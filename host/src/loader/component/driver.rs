@@ -66,8 +66,7 @@ impl Reader {
         let ready = self.code.ready(&self.capabilities).await.map_err(|e| start(e.message))?;
         let core = runtime.core().map_err(|e| start(e.message))?;
         let exports = ready.read.as_ref().ok_or_else(|| start("it no longer exports `session-read`".to_owned()))?;
-        let mut sandbox =
-            Sandbox::enter(&ready.guest, &core.clock, &runtime.limits, reach, &self.driver, call).await?;
+        let mut sandbox = Sandbox::enter(&ready.guest, &core.clock, &runtime.limits, reach, &self.driver, call).await?;
         let guest = exports.load(&mut sandbox.store, &sandbox.instance);
         let guest = guest.map_err(|e| start(super::call::reason(&e)))?;
         Ok((sandbox, guest))
