@@ -137,9 +137,7 @@ pub(crate) fn read(host: &Host, id: &str, file: &FileEntry) -> Result<(Session, 
 }
 
 /// One page of a transcript.
-pub(crate) fn page(nodes: &[MessageNode], tip: i64, query: &HistoryQuery) -> HistoryPage {
-    let outlines: Vec<(i64, Option<i64>)> = nodes.iter().map(|node| (node.node_id, node.parent_node_id)).collect();
-    debug_assert!(outlines.last().is_none_or(|(id, _)| *id == tip));
+pub(crate) fn page(nodes: &[MessageNode], query: &HistoryQuery) -> HistoryPage {
     let total = nodes.len();
     let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
     let start = end.saturating_sub(query.limit.max(1) as usize);

@@ -3,6 +3,7 @@
 //! another session with its parent's.
 
 use crate::place::{Opened, is_id};
+use crate::schema::Schema;
 use crate::value::Columns;
 use sepia_ir::DriverError;
 use std::collections::HashMap;
@@ -25,6 +26,23 @@ pub(crate) struct Parent {
     pub(crate) node: Option<i64>,
 }
 
+/// A row of the notes.
+#[derive(Debug)]
+pub(crate) struct Note {
+    session: Option<String>,
+    agent: Option<String>,
+    tip: Option<i64>,
+    updated: Option<f64>,
+    /// There is a session of that id.
+    is_session: bool,
+}
+
+impl Note {
+    pub(crate) fn of(row: &mut Columns) -> Self {
+        Self { session: row.text(), agent: row.text(), tip: row.whole(), updated: row.number(), is_session: row.flag() }
+    }
+}
+
 /// All sub-agents of a database.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
@@ -36,19 +54,28 @@ pub(crate) struct Heads {
 
 impl Heads {
     pub(crate) fn read(opened: &Opened) -> Result<Self, DriverError> {
+        let Some(sql) = Self::sql(&opened.schema) else { return Ok(Self::default()) };
+        let rows = opened.database.rows(&sql, &[])?;
+        Ok(Self::from_notes(rows.into_iter().map(|row| Note::of(&mut Columns::of(row))).collect()))
+    }
+
+    /// The query whose rows are [`Note`]s; none when the version of the store has no notes.
+    pub(crate) fn sql(schema: &Schema) -> Option<String> {
+        schema.has("subagent_heads", &["session_id", "agent_id", "chain_node_id"]).then(|| {
+            let columns = ["session_id", "agent_id", "chain_node_id", "updated_at"];
+            format!(
+                "SELECT {}, EXISTS(SELECT 1 FROM sessions s WHERE s.id = h.agent_id) FROM subagent_heads h",
+                schema.select("subagent_heads", "h", &columns)
+            )
+        })
+    }
+
+    /// Of all notes.
+    pub(crate) fn from_notes(mut notes: Vec<Note>) -> Self {
+        notes.sort_by(|a, b| (&a.session, &a.agent).cmp(&(&b.session, &b.agent)));
         let mut heads = Self::default();
-        if !opened.schema.has("subagent_heads", &["session_id", "agent_id", "chain_node_id"]) {
-            return Ok(heads);
-        }
-        let sql = format!(
-            "SELECT {}, EXISTS(SELECT 1 FROM sessions s WHERE s.id = h.agent_id) FROM subagent_heads h \
-             ORDER BY h.session_id, h.agent_id",
-            opened.schema.select("subagent_heads", "h", &["session_id", "agent_id", "chain_node_id", "updated_at"])
-        );
-        for row in opened.database.rows(&sql, &[])? {
-            let mut row = Columns::of(row);
-            let (Some(session), Some(agent)) = (row.text(), row.text()) else { continue };
-            let (tip, updated, is_session) = (row.whole(), row.number(), row.flag());
+        for Note { session, agent, tip, updated, is_session } in notes {
+            let (Some(session), Some(agent)) = (session, agent) else { continue };
             if !is_id(&session) || !is_id(&agent) {
                 continue;
             }
@@ -61,7 +88,7 @@ impl Heads {
                 }
             }
         }
-        Ok(heads)
+        heads
     }
 
     /// Notes a parent, unless that would make a session its own ancestor.

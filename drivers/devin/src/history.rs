@@ -2,14 +2,16 @@
 
 use crate::atif;
 use crate::facts::{Facts, Remembered};
+use crate::gather::{Gathered, gather};
 use crate::glance;
 use crate::outcome::Updates;
-use crate::session::{Found, find};
-use crate::transcript::{Gathered, gather};
+use crate::place::Opened;
+use crate::session::{Found, find, in_databases};
 use crate::value::{Columns, text};
 use sepia_ir::{Branch, DriverError, HistoryPage, HistoryQuery, MessageNode, SessionRef};
 use sepia_sdk::Host;
 use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
 /// One page. Sessions whose rows have more bytes than `most` are not read whole when the index
 /// of an earlier page still fits.
@@ -19,15 +21,20 @@ pub(crate) fn page(
     query: &HistoryQuery,
     most: usize,
 ) -> Result<HistoryPage, DriverError> {
-    let Some(found) = find(host, session)? else {
-        let (header, nodes) = atif::open(host, session)?;
-        return Ok(atif::page(&nodes, header.main_chain_id, query));
-    };
-    let state = state(&found)?;
     let remembered = query.index.as_deref().and_then(|index| serde_json::from_slice::<Remembered>(index).ok());
-    let (mut gathered, fresh) = match remembered.filter(|remembered| remembered.of == state) {
-        Some(remembered) => (recalled(found, remembered.facts)?, false),
-        None => (gather(found, most)?, true),
+    let look = |opened: &Rc<Opened>| {
+        let recalled = match &remembered {
+            Some(remembered) => recalled(opened, session, remembered)?,
+            None => None,
+        };
+        match recalled {
+            Some(gathered) => Ok(Some((gathered, false))),
+            None => Ok(gather(opened, session, most)?.map(|gathered| (gathered, true))),
+        }
+    };
+    let Some((mut gathered, fresh)) = in_databases(host, look)? else {
+        let (_, nodes) = atif::open(host, session)?;
+        return Ok(atif::page(&nodes, query));
     };
     let window = Window::of(&gathered.facts, query);
     let (nodes, tool_call_nodes, index) = match gathered.take_nodes() {
@@ -37,8 +44,12 @@ pub(crate) fn page(
         }
         None => {
             let (inside, outside) = fetched(&gathered, &window)?;
-            let Gathered { facts, .. } = gathered;
-            let index = fresh.then(|| Remembered { of: state, facts }.json().into_bytes());
+            let index = if fresh {
+                let of = state(&gathered.found)?;
+                Some(Remembered { of, facts: gathered.facts }.json().into_bytes())
+            } else {
+                None
+            };
             (inside, outside, index)
         }
     };
@@ -60,11 +71,19 @@ fn state(found: &Found) -> Result<String, DriverError> {
     Ok(state)
 }
 
-/// A session with the facts of an earlier look.
-fn recalled(found: Found, facts: Facts) -> Result<Gathered, DriverError> {
+/// A session with the facts of an earlier look, if they still fit.
+fn recalled(
+    opened: &Rc<Opened>,
+    session: &SessionRef,
+    remembered: &Remembered,
+) -> Result<Option<Gathered>, DriverError> {
+    let Some(found) = find(opened, session)? else { return Ok(None) };
+    if state(&found)? != remembered.of {
+        return Ok(None);
+    }
     // What became of calls may have changed since, and is cheap to ask.
     let (updates, warnings) = Updates::read(&found.opened, found.keeper())?;
-    Ok(Gathered::recalled(found, facts, updates, warnings))
+    Ok(Some(Gathered::recalled(found, remembered.facts.clone(), updates, warnings)))
 }
 
 /// Which nodes a query asks for.

@@ -5,6 +5,7 @@
 use crate::json::{List, Members, Number, Raw, Str, Whole, members, part};
 use crate::message::Chat;
 use crate::place::Opened;
+use crate::schema::Schema;
 use crate::value::{Columns, text};
 use sepia_ir::{Diff, DriverError, Location, ToolCall, ToolCallStatus, ToolResult, Warning};
 use serde::{Deserialize, Serialize};
@@ -151,32 +152,39 @@ pub(crate) struct Updates {
 }
 
 impl Updates {
-    /// Reads the updates, and warns of those that can't be read. An update that is not there
-    /// is none: the call is still at work.
-    pub(crate) fn read(opened: &Opened, session: &str) -> Result<(Self, Vec<Warning>), DriverError> {
-        let mut updates = Self::default();
-        let mut warnings = Vec::new();
-        if !opened.schema.has("tool_call_state", &["session_id", "tool_call_id", "tool_call_update_json"]) {
-            return Ok((updates, warnings));
-        }
+    /// The query whose rows [`Updates::take`] takes; none when the version of the store keeps no
+    /// updates. An update that is not there is none: the call is still at work.
+    pub(crate) fn sql(schema: &Schema) -> Option<&'static str> {
         // The texts may be long (they hold what a tool printed), and little of them is needed.
-        let sql = "SELECT tool_call_id, fine, CASE WHEN fine THEN json_extract(u, '$.status') END, \
-                   CASE WHEN fine THEN json_extract(u, '$._meta.\"cognition.ai/terminal_exit\".exit_code') END \
-                   FROM (SELECT tool_call_id, tool_call_update_json AS u, json_valid(tool_call_update_json) AS fine \
-                   FROM tool_call_state WHERE session_id = ? AND tool_call_update_json IS NOT NULL)";
-        for row in opened.database.rows(sql, &[text(session)])? {
-            let mut row = Columns::of(row);
-            let Some(call) = row.text() else { continue };
-            if !row.flag() {
-                let message =
-                    format!("the state of tool call `{call}` is no JSON; the result in the conversation counts");
-                warnings.push(Warning::new("broken-tool-state", message));
-                continue;
+        schema.has("tool_call_state", &["session_id", "tool_call_id", "tool_call_update_json"]).then_some(
+            "SELECT tool_call_id, fine, CASE WHEN fine THEN json_extract(u, '$.status') END, \
+             CASE WHEN fine THEN json_extract(u, '$._meta.\"cognition.ai/terminal_exit\".exit_code') END \
+             FROM (SELECT tool_call_id, tool_call_update_json AS u, json_valid(tool_call_update_json) AS fine \
+             FROM tool_call_state WHERE session_id = ?1 AND tool_call_update_json IS NOT NULL)",
+        )
+    }
+
+    /// Reads the updates of a session.
+    pub(crate) fn read(opened: &Opened, session: &str) -> Result<(Self, Vec<Warning>), DriverError> {
+        let (mut updates, mut warnings) = (Self::default(), Vec::new());
+        if let Some(sql) = Self::sql(&opened.schema) {
+            for row in opened.database.rows(sql, &[text(session)])? {
+                warnings.extend(updates.take(&mut Columns::of(row)));
             }
-            let status = row.text().as_deref().and_then(status);
-            updates.outcomes.insert(call, Outcome { status, exit_code: row.whole(), duration_ms: None });
         }
         Ok((updates, warnings))
+    }
+
+    /// Takes a row; a warning when it can't be read.
+    pub(crate) fn take(&mut self, row: &mut Columns) -> Option<Warning> {
+        let call = row.text()?;
+        if !row.flag() {
+            let message = format!("the state of tool call `{call}` is no JSON; the result in the conversation counts");
+            return Some(Warning::new("broken-tool-state", message));
+        }
+        let status = row.text().as_deref().and_then(status);
+        self.outcomes.insert(call, Outcome { status, exit_code: row.whole(), duration_ms: None });
+        None
     }
 
     /// What is known of a call in the end, `result` being what its row tells.

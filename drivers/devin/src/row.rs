@@ -103,7 +103,9 @@ pub(crate) fn sql(opened: &Opened) -> String {
     }
 }
 
-fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> Option<Listed> {
+/// A row of [`LISTED`] and, behind it, the largest node id and whether there is the node that
+/// is named.
+pub(crate) fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> Option<Listed> {
     let mut row = Columns::of(row);
     let mut session = Session::new(row.text()?, BACKEND);
     let mut warnings = Vec::new();
@@ -181,12 +183,22 @@ fn first_prompts(opened: &Opened, ids: &[&str]) -> Result<HashMap<String, String
     Ok(prompts)
 }
 
-/// Finds a title and a model for a row that has none.
-fn complete(opened: &Opened, row: &mut Listed, prompts: &HashMap<String, String>) -> Result<(), DriverError> {
-    if let Some(prompt) = prompts.get(&row.session.id).filter(|_| row.session.title.is_empty()) {
+/// Takes the first prompt for a title where there is none.
+pub(crate) fn from_prompt(row: &mut Listed, prompt: Option<&str>) {
+    if let Some(prompt) = prompt.filter(|_| row.session.title.is_empty()) {
         row.session.title = title::one_line(prompt);
         row.title_source = "first-prompt";
     }
+}
+
+/// Finds a title and a model for a row that has none.
+fn complete(opened: &Opened, row: &mut Listed, prompts: &HashMap<String, String>) -> Result<(), DriverError> {
+    from_prompt(row, prompts.get(&row.session.id).map(String::as_str));
+    from_nodes(opened, row)
+}
+
+/// Looks into the messages for what a row lacks.
+pub(crate) fn from_nodes(opened: &Opened, row: &mut Listed) -> Result<(), DriverError> {
     if row.session.title.is_empty() || row.session.model.is_empty() {
         let id = row.session.id.clone();
         let glance = Glance::at(opened, &id, row.named_tip)?;
@@ -222,8 +234,7 @@ fn sub_agents(opened: &Opened, rows: &mut Vec<Listed>, heads: &Heads) -> Result<
     let forest = crate::forest::Forest::read(opened, &parent.id)?;
     for head in of_session {
         let Some(places) = forest.of_sub_agent(named_tip, head.tip) else {
-            let message = format!("sub-agent `{}` has no messages of its own; it is not listed", head.agent);
-            rows[0].warnings.push(Warning::new("dangling-sub-agent", message).in_file(opened.source.file()));
+            rows[0].warnings.push(dangling(opened, head));
             continue;
         };
         let id = child_id(&parent.id, &head.agent);
@@ -258,4 +269,10 @@ fn sub_agents(opened: &Opened, rows: &mut Vec<Listed>, heads: &Heads) -> Result<
         rows.push(row);
     }
     Ok(())
+}
+
+/// A sub-agent that the store notes and has no messages of.
+pub(crate) fn dangling(opened: &Opened, head: &Head) -> Warning {
+    let message = format!("sub-agent `{}` has no messages of its own; it is not listed", head.agent);
+    Warning::new("dangling-sub-agent", message).in_file(opened.source.file())
 }

@@ -9,9 +9,10 @@ use crate::row::{Listed, json_list, listed};
 use crate::stats::Stats;
 use crate::time;
 use crate::value::{Columns, text};
-use sepia_ir::{CheckpointRef, DriverError, Session, SessionRef, Warning};
+use sepia_ir::{CheckpointRef, DriverError, Session, SessionRef, SqlValue, Warning};
 use sepia_sdk::Host;
 use serde::Serialize;
+use std::rc::Rc;
 
 /// Warnings told one by one; of more only the number is told.
 const MOST_WARNINGS: usize = 100;
@@ -25,31 +26,93 @@ const OWN: [&str; 8] =
 
 /// A session that was looked up.
 pub(crate) struct Found {
-    pub(crate) opened: Opened,
-    pub(crate) heads: Heads,
+    pub(crate) opened: Rc<Opened>,
+    pub(crate) heads: Rc<Heads>,
     pub(crate) listed: Listed,
+    pub(crate) stored: Option<Stored>,
 }
 
-/// Looks a session up in the databases. None when neither has it.
-pub(crate) fn find(host: &Host, session: &SessionRef) -> Result<Option<Found>, DriverError> {
-    for source in Source::DATABASES {
-        let Some(opened) = place::open(host, source)? else { continue };
-        if !opened.schema.has_sessions() {
-            continue;
-        }
-        let heads = Heads::read(&opened)?;
-        for (id, agent) in readings(session, &heads) {
-            let rows = listed(&opened, &[id], &heads)?.remove(id).unwrap_or_default();
-            let meant = rows.into_iter().find(|row| match agent {
-                None => row.inside.is_none(),
-                Some(agent) => row.inside.as_ref().is_some_and(|inside| inside.head.agent == agent),
-            });
-            if let Some(listed) = meant {
-                return Ok(Some(Found { opened, heads, listed }));
+/// Columns that a list does not need.
+pub(crate) const STORED: [&str; 3] = ["shell_last_seen_index", "cogs_json", "metadata"];
+
+/// Values of [`STORED`].
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    shell_last_seen_index: Option<i64>,
+    cogs_json: Option<String>,
+    metadata: Option<String>,
+}
+
+impl Stored {
+    pub(crate) fn of(row: Vec<SqlValue>) -> Self {
+        let mut row = Columns::of(row);
+        Self { shell_last_seen_index: row.whole(), cogs_json: row.text(), metadata: row.text() }
+    }
+}
+
+impl Stored {
+    /// Tells what is in the columns.
+    fn tell(&self, file: &str, session: &mut Session, metadata: &mut Object, warnings: &mut Vec<Warning>) {
+        session.shell_last_seen_index = self.shell_last_seen_index.unwrap_or_default();
+        session.cogs_json = json_list("cogs_json", self.cogs_json.clone(), file, warnings);
+        let Some(stored) = self.metadata.as_ref().filter(|stored| !matches!(stored.trim(), "" | "null")) else {
+            return;
+        };
+        let stored = crate::metadata::clean(stored);
+        let members: Members<'_> = match parse(&stored) {
+            Ok(members) if stored.trim_start().starts_with('{') => members,
+            _ => {
+                let message = "column metadata of the session holds no JSON object; it is left out";
+                warnings.push(Warning::new("broken-column", message).in_file(file));
+                return;
             }
+        };
+        for (at, (name, value)) in members.0.iter().enumerate() {
+            let again = members.0[at + 1..].iter().any(|(later, _)| later == name);
+            if !again && !OWN.contains(&name.as_ref()) {
+                metadata.raw(name, value.get());
+            }
+        }
+        session.checkpoints = checkpoints(members.get(CHECKPOINTS));
+    }
+}
+
+/// Looks a session up in a database. None when it has none such.
+pub(crate) fn find(opened: &Rc<Opened>, session: &SessionRef) -> Result<Option<Found>, DriverError> {
+    let heads = Rc::new(Heads::read(opened)?);
+    for (id, agent) in readings(session, &heads) {
+        let rows = listed(opened, &[id], &heads)?.remove(id).unwrap_or_default();
+        let meant = rows.into_iter().find(|row| match agent {
+            None => row.inside.is_none(),
+            Some(agent) => row.inside.as_ref().is_some_and(|inside| inside.head.agent == agent),
+        });
+        if let Some(listed) = meant {
+            let stored = if agent.is_none() { stored(opened, id)? } else { None };
+            return Ok(Some(Found { opened: Rc::clone(opened), heads, listed, stored }));
         }
     }
     Ok(None)
+}
+
+/// Calls for each database of the agent until one has what is asked for.
+pub(crate) fn in_databases<T>(
+    host: &Host,
+    mut ask: impl FnMut(&Rc<Opened>) -> Result<Option<T>, DriverError>,
+) -> Result<Option<T>, DriverError> {
+    for source in Source::DATABASES {
+        let Some(opened) = place::open(host, source)? else { continue };
+        if opened.schema.has_sessions()
+            && let Some(found) = ask(&Rc::new(opened))?
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+fn stored(opened: &Opened, id: &str) -> Result<Option<Stored>, DriverError> {
+    let sql = format!("SELECT {} FROM sessions s WHERE s.id = ?", opened.schema.select("sessions", "s", &STORED));
+    Ok(opened.database.rows(&sql, &[text(id)])?.into_iter().next().map(Stored::of))
 }
 
 /// What a reference may mean: ids of rows, and names of sub-agents among their nodes.
@@ -87,8 +150,8 @@ impl Found {
         session.main_chain_id = facts.tip;
         let mut metadata = Object::default();
         let mut all = self.listed.warnings.clone();
-        if self.listed.inside.is_none() {
-            self.stored(&mut session, &mut metadata, &mut all)?;
+        if let Some(stored) = &self.stored {
+            stored.tell(self.opened.source.file(), &mut session, &mut metadata, &mut all);
         }
         describe(&self.listed, &mut metadata);
         if self.listed.inside.is_some() {
@@ -106,46 +169,6 @@ impl Found {
         metadata.warnings(&capped(all));
         session.metadata = metadata.finish();
         Ok(session)
-    }
-
-    /// What the session's row holds that a list does not need.
-    fn stored(
-        &self,
-        session: &mut Session,
-        metadata: &mut Object,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<(), DriverError> {
-        let file = self.opened.source.file();
-        let columns = self.opened.schema.select("sessions", "s", &["shell_last_seen_index", "cogs_json", "metadata"]);
-        let rows = self
-            .opened
-            .database
-            .rows(&format!("SELECT {columns} FROM sessions s WHERE s.id = ?"), &[text(&session.id)])?;
-        let Some(row) = rows.into_iter().next() else { return Ok(()) };
-        let mut row = Columns::of(row);
-        session.shell_last_seen_index = row.whole().unwrap_or_default();
-        session.cogs_json = json_list("cogs_json", row.text(), file, warnings);
-        let Some(stored) = row.text().filter(|stored| !matches!(stored.trim(), "" | "null")) else { return Ok(()) };
-        let stored = crate::metadata::clean(&stored).into_owned();
-        match parse::<Members<'_>>(&stored) {
-            Ok(members) if stored.trim_start().starts_with('{') => {
-                let mut last = members.0;
-                last.reverse();
-                let mut met = std::collections::HashSet::new();
-                last.retain(|(name, _)| met.insert(name.clone()));
-                for (name, value) in last.iter().rev().filter(|(name, _)| !OWN.contains(&name.as_ref())) {
-                    metadata.raw(name, value.get());
-                }
-                if let Some((_, checkpoints)) = last.iter().find(|(name, _)| name == CHECKPOINTS) {
-                    session.checkpoints = self::checkpoints(Some(checkpoints));
-                }
-            }
-            _ => {
-                let message = "column metadata of the session holds no JSON object; it is left out";
-                warnings.push(Warning::new("broken-column", message).in_file(file));
-            }
-        }
-        Ok(())
     }
 
     /// The call in the parent that started this sub-agent.

@@ -1,19 +1,20 @@
 //! The rows of keys, and the row of one session.
 
 use crate::atif;
+use crate::gather::{elsewhere, gather, look};
 use crate::heads::Heads;
 use crate::metadata::Object;
-use crate::place::{self, Opened, Source};
+use crate::place::{self, Source};
 use crate::row::{Listed, listed};
-use crate::session::{Found, capped, describe, find};
-use crate::transcript::{elsewhere, gather};
+use crate::session::{Found, capped, describe, in_databases};
 use sepia_ir::{DriverError, ErrorCode, FileEntry, Session, SessionRef, Summary, SummaryDetail, Warning};
 use sepia_sdk::Host;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// The rows of these keys, in their order.
 pub(crate) fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
-    let mut rows: HashMap<(Source, String), Vec<Listed>> = HashMap::new();
+    let mut rows = HashMap::new();
     for source in Source::DATABASES {
         let asked = keys.iter().filter_map(|key| Source::of_key(key)).filter(|(of, _)| *of == source);
         let ids: Vec<&str> = asked.map(|(_, id)| id).collect();
@@ -22,9 +23,17 @@ pub(crate) fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> 
         }
         let Some(opened) = place::open(host, source)? else { continue };
         if opened.schema.has_sessions() {
-            let heads = Heads::read(&opened)?;
-            let found = listed(&opened, &ids, &heads)?;
-            rows.extend(found.into_iter().map(|(id, rows)| ((source, id), rows)));
+            let heads = Rc::new(Heads::read(&opened)?);
+            let opened = Rc::new(opened);
+            for (id, rows_of_id) in listed(&opened, &ids, &heads)? {
+                let found = rows_of_id.into_iter().map(|listed| Found {
+                    opened: Rc::clone(&opened),
+                    heads: Rc::clone(&heads),
+                    listed,
+                    stored: None,
+                });
+                rows.insert((source, id), found.collect::<Vec<_>>());
+            }
         }
     }
     let transcripts = if keys.iter().filter_map(|key| Source::of_key(key)).any(|(of, _)| of == Source::Transcript) {
@@ -32,13 +41,13 @@ pub(crate) fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> 
     } else {
         HashMap::new()
     };
-    keys.iter().map(|key| summary(host, key, &rows, &transcripts, detail)).collect()
+    keys.iter().map(|key| summary(host, key, &mut rows, &transcripts, detail)).collect()
 }
 
 fn summary(
     host: &Host,
     key: &str,
-    rows: &HashMap<(Source, String), Vec<Listed>>,
+    rows: &mut HashMap<(Source, String), Vec<Found>>,
     transcripts: &HashMap<String, FileEntry>,
     detail: SummaryDetail,
 ) -> Result<Summary, DriverError> {
@@ -54,18 +63,17 @@ fn summary(
         }
         return Ok(summary);
     }
-    let rows = rows.get(&(source, id.to_owned())).map_or(&[][..], Vec::as_slice);
+    let rows = rows.remove(&(source, id.to_owned())).unwrap_or_default();
+    let inside = elsewhere(rows.iter().map(|row| &row.listed));
     for row in rows {
-        let session = match detail {
-            SummaryDetail::Row => Ok(plain(row)),
-            SummaryDetail::Stats => counted(host, source, row, rows),
-        };
-        match session {
-            Ok(session) => summary.sessions.push(session),
+        let plain = plain(&row.listed);
+        let elsewhere = if row.listed.inside.is_none() { inside.clone() } else { HashSet::new() };
+        match if detail == SummaryDetail::Row { Ok(None) } else { counted(row, &elsewhere).map(Some) } {
+            Ok(counted) => summary.sessions.push(counted.unwrap_or(plain)),
             // A row that can't be counted is a row still.
             Err(error) if error.code != ErrorCode::Busy => {
-                summary.warnings.push(passed_over(&row.session.id, &error));
-                summary.sessions.push(plain(row));
+                summary.warnings.push(passed_over(&plain.id, &error));
+                summary.sessions.push(plain);
             }
             Err(error) => return Err(error),
         }
@@ -89,29 +97,28 @@ fn plain(row: &Listed) -> Session {
 }
 
 /// A row with its counts.
-fn counted(host: &Host, source: Source, row: &Listed, rows: &[Listed]) -> Result<Session, DriverError> {
-    let gone = || DriverError::unknown_session(&row.session.id);
-    let opened: Opened = place::open(host, source)?.ok_or_else(gone)?;
-    let heads = Heads::default();
-    let mut gathered = gather(Found { opened, heads, listed: row.clone() }, 0)?;
-    let stats = gathered.stats(&if row.inside.is_none() { elsewhere(rows) } else { std::collections::HashSet::new() });
+fn counted(row: Found, elsewhere: &HashSet<i64>) -> Result<Session, DriverError> {
+    let session = row.listed.session.clone();
+    let mut gathered = look(row, 0)?;
+    let stats = gathered.stats(elsewhere);
     let full = gathered.header(Some(&stats))?;
-    Ok(Session { metadata: full.metadata, main_chain_id: full.main_chain_id, ..row.session.clone() })
+    Ok(Session { metadata: full.metadata, main_chain_id: full.main_chain_id, ..session })
 }
 
 /// The row of one session, with all that can be told without its nodes.
 pub(crate) fn row(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {
-    let Some(found) = find(host, session)? else {
-        return atif::open(host, session).map(|(header, _)| header);
-    };
-    let rows = match &found.listed.inside {
-        Some(_) => Vec::new(),
-        None => {
-            let id = found.listed.session.id.as_str();
-            listed(&found.opened, &[id], &found.heads)?.remove(id).unwrap_or_default()
-        }
-    };
-    let mut gathered = gather(found, 0)?;
-    let stats = gathered.stats(&elsewhere(&rows));
-    gathered.header(Some(&stats))
+    let found = in_databases(host, |opened| {
+        let Some(mut gathered) = gather(opened, session, 0)? else { return Ok(None) };
+        let found = &gathered.found;
+        let elsewhere = match (&found.listed.inside, found.heads.of(&found.listed.session.id)) {
+            (Some(_), _) | (None, []) => HashSet::new(),
+            (None, _) => {
+                let id = found.listed.session.id.as_str();
+                elsewhere(listed(&found.opened, &[id], &found.heads)?.remove(id).unwrap_or_default().iter())
+            }
+        };
+        let stats = gathered.stats(&elsewhere);
+        gathered.header(Some(&stats)).map(Some)
+    })?;
+    found.map_or_else(|| atif::open(host, session).map(|(header, _)| header), Ok)
 }

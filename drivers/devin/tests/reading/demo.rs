@@ -212,7 +212,8 @@ pub fn answer(text: &str) -> Value {
 
 /// An answer that calls tools.
 pub fn calls(text: &str, calls: &[&str]) -> Value {
-    let calls: Vec<Value> = calls.iter().map(|id| json!({"id": id, "name": "exec", "arguments": {"command": id}})).collect();
+    let calls: Vec<Value> =
+        calls.iter().map(|id| json!({"id": id, "name": "exec", "arguments": {"command": id}})).collect();
     with(answer(text), &[("tool_calls", json!(calls))])
 }
 

@@ -10,7 +10,17 @@ use std::collections::HashMap;
 use std::fs;
 
 const CASES: [&str; 11] = [
-    "basic", "branches", "compaction", "hidden", "locked", "malformed", "old-schema", "subagent", "tools", "twins", "wal",
+    "basic",
+    "branches",
+    "compaction",
+    "hidden",
+    "locked",
+    "malformed",
+    "old-schema",
+    "subagent",
+    "tools",
+    "twins",
+    "wal",
 ];
 
 fn facts(case: &str) -> Value {
@@ -84,7 +94,8 @@ fn nodes_chains_and_prompts_are_those_of_the_store() {
                 let node = node_of(&session, node.parse().unwrap());
                 let told = node.usage.unwrap();
                 let told = json!([told.input, told.output, told.cache_read, told.cache_write]);
-                let as_float = |list: &Value| json!(list.as_array().unwrap().iter().map(Value::as_f64).collect::<Vec<_>>());
+                let as_float =
+                    |list: &Value| json!(list.as_array().unwrap().iter().map(Value::as_f64).collect::<Vec<_>>());
                 assert_eq!(as_float(&told), as_float(usage), "{id}");
             }
         }
@@ -162,7 +173,10 @@ fn tools_the_weightier_place_tells_what_became_of_a_call() {
     }
     let diffs = |id: &str| &calls.iter().find(|call| call.id == id).unwrap().diffs[0];
     assert_eq!(diffs("call_edit_1").old_text.as_deref(), Some("total = sub"));
-    assert_eq!((diffs("call_write_1").old_text.clone(), diffs("call_write_1").path.as_str()), (None, "/home/dev/shop/src/new.ts"));
+    assert_eq!(
+        (diffs("call_write_1").old_text.clone(), diffs("call_write_1").path.as_str()),
+        (None, "/home/dev/shop/src/new.ts")
+    );
     assert_eq!(calls[0].locations[0].line, Some(1));
     let refused = node_of(&session, 8);
     assert_eq!((refused.tool_name.as_deref(), refused.role), (Some("write"), Role::Tool));
@@ -176,7 +190,10 @@ fn subagent_both_readings() {
     let demo = Demo::sample("subagent");
     let child = demo.read("fern-saddle/explore-1");
     assert_eq!(ids(&child.nodes), [10, 11, 12, 13]);
-    assert_eq!((child.parent_session_id.as_deref(), child.agent_id.as_deref()), (Some("fern-saddle"), Some("explore-1")));
+    assert_eq!(
+        (child.parent_session_id.as_deref(), child.agent_id.as_deref()),
+        (Some("fern-saddle"), Some("explore-1"))
+    );
     assert_eq!((child.title.as_str(), child.model.as_str()), ("List the checkout modules.", "swe-1-7-mini"));
     assert_eq!(meta(&child.metadata)["toolUseId"], json!("call_sub_1"));
     assert_eq!((child.created_at, child.last_activity_at), (1_790_003_012.0, 1_790_003_050.0));
@@ -204,7 +221,8 @@ fn twins_count_once() {
         assert!(node_of(&session, first).usage.is_none() && node_of(&session, second).usage.is_some());
     }
     let stats = &meta(&demo.summary(id).metadata)["stats"];
-    let told = ["messages", "userPrompts", "assistantMessages", "toolCalls", "toolResults"].map(|name| stats[name].as_u64());
+    let told =
+        ["messages", "userPrompts", "assistantMessages", "toolCalls", "toolResults"].map(|name| stats[name].as_u64());
     assert_eq!(told, [5, 2, 2, 1, 1].map(Some));
     assert_eq!(stats["usage"], json!({"input": 110, "output": 8, "cacheRead": 0, "cacheWrite": 0}));
     let copies = demo.read("hazel-kite");
@@ -244,7 +262,10 @@ fn malformed_rows_cost_themselves_alone() {
     let mut told = warnings(&session.metadata);
     told.sort();
     told.dedup();
-    assert_eq!(told, ["broken-call", "broken-link", "broken-message", "broken-metadata", "odd-content", "unknown-role"]);
+    assert_eq!(
+        told,
+        ["broken-call", "broken-link", "broken-message", "broken-metadata", "odd-content", "unknown-role"]
+    );
 }
 
 #[test]
