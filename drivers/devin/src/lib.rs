@@ -100,4 +100,13 @@ impl SessionRead for Devin {
     }
 }
 
+impl Devin {
+    /// What a listing asks the database of sessions, for tests of how it is answered.
+    #[doc(hidden)]
+    pub fn listing_queries(host: &Host) -> Result<Vec<String>, DriverError> {
+        let opened = place::open(host, place::Source::Current)?;
+        Ok(opened.iter().flat_map(|opened| [scan::sql(opened, true), row::sql(opened)]).collect())
+    }
+}
+
 sepia_sdk::export_driver!(Devin);

@@ -3,5 +3,14 @@
 #![allow(clippy::float_cmp, clippy::needless_pass_by_value, reason = "exact by construction; builders read better")]
 #![allow(unreachable_pub, clippy::cast_precision_loss, reason = "the modules of a test are all of one program")]
 
+mod damage;
 mod demo;
+mod forest;
+mod hostile;
+mod listing;
+mod locks;
+mod outcomes;
+mod places;
+mod pages;
 mod samples;
+mod transcripts;
