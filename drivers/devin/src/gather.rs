@@ -6,7 +6,7 @@ use crate::forest::Forest;
 use crate::heads::{Heads, Note};
 use crate::message::{COLUMNS, Row};
 use crate::outcome::Updates;
-use crate::place::Opened;
+use crate::place::{Opened, is_id};
 use crate::prompts::Prompts;
 use crate::row::{LISTED, Listed, dangling, from_nodes, from_prompt, listed_row};
 use crate::rows::{ROWS, Rows};
@@ -34,6 +34,9 @@ pub(crate) struct Gathered {
 /// Looks a session of a database through. Its nodes are kept while their rows have no more bytes
 /// than `most`. None when the database has no such session.
 pub(crate) fn gather(opened: &Rc<Opened>, session: &SessionRef, most: usize) -> Result<Option<Gathered>, DriverError> {
+    if !is_id(&session.id) {
+        return Ok(None);
+    }
     if session.agent_id.is_none() {
         let gathered = at_once(opened, &session.id, most)?;
         if gathered.is_some() || !session.id.contains('/') {

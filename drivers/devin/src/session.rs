@@ -79,6 +79,9 @@ impl Stored {
 
 /// Looks a session up in a database. None when it has none such.
 pub(crate) fn find(opened: &Rc<Opened>, session: &SessionRef) -> Result<Option<Found>, DriverError> {
+    if !place::is_id(&session.id) {
+        return Ok(None);
+    }
     let heads = Rc::new(Heads::read(opened)?);
     for (id, agent) in readings(session, &heads) {
         let rows = listed(opened, &[id], &heads)?.remove(id).unwrap_or_default();

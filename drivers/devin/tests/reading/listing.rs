@@ -4,7 +4,6 @@ use crate::demo::{Demo, T0, answer, by_id, meta, user, with};
 use rusqlite::Connection;
 use sepia_driver_devin::Devin;
 use sepia_ir::SummaryDetail;
-use sepia_sdk::SessionRead;
 use serde_json::json;
 
 fn title(demo: &Demo, id: &str) -> (String, String) {
@@ -139,7 +138,7 @@ fn what_would_make_a_session_another_agents_is_set_right() {
 #[test]
 fn ids_are_looked_up_and_never_more() {
     let demo = Demo::new();
-    for id in ["amber-otter", "5d3c1c52-7f6e-4a35-9a43-0c3d5a1d2e11", "-h", "x\"; touch canary; \"", "../up"] {
+    for id in ["amber-otter", "5d3c1c52-7f6e-4a35-9a43-0c3d5a1d2e11", "-odd", "y\"; touch canary; \"", "../up"] {
         demo.session(id, None);
         assert_eq!(demo.read(id).id, id);
     }

@@ -12,7 +12,7 @@ struct Told {
 
 fn outcome(told: Told) -> (ToolCall, Vec<String>) {
     let demo = Demo::new();
-    demo.session("s", Some(3));
+    demo.session("s", Some(if told.row.is_some() { 3 } else { 2 }));
     demo.node("s", 1, None, user("q"), None);
     let snapshots = json!({"chisel/tool_call_content": {"c": told.snapshot}});
     demo.node("s", 2, Some(1), with(calls("a", &["c"]), &[("metadata.extensions", snapshots)]), None);
