@@ -90,7 +90,9 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
+/// The name of a variable; `/..` behind it stands for the directory that its place is in.
 fn is_variable(name: &str) -> bool {
+    let name = name.strip_suffix("/..").unwrap_or(name);
     name.len() <= 128
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -158,7 +160,7 @@ mod tests {
                 "{place:?}"
             );
         }
-        for variable in ["", "A B", "1A", "A=B", "PATH\0"] {
+        for variable in ["", "A B", "1A", "A=B", "PATH\0", "/..", "A/../..", "A/b"] {
             assert!(
                 said(&|m| m.stores[0].env = vec![variable.into()]).contains("environment variable"),
                 "{variable:?}"

@@ -32,12 +32,21 @@ pub enum PlaceError {
     },
 }
 
+/// Behind a variable: the directory that its place is in.
+const BESIDE: &str = "/..";
+
 /// Resolves a declared store: the first variable that is set and not empty, else the default
-/// with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
-/// directory. Nothing is opened.
+/// with `~/` and `$XDG_…/` replaced. A variable with `/..` behind it stands for the directory
+/// that its place is in. A relative path in a variable counts from the current directory.
+/// Nothing is opened.
 pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let moved = request.env.iter().find_map(|name| Some((name, PathBuf::from(set(name)?))));
+    let moved = request.env.iter().find_map(|name| {
+        let Some(variable) = name.strip_suffix(BESIDE) else { return Some((name, PathBuf::from(set(name)?))) };
+        let beside = std::path::absolute(set(variable)?).ok()?;
+        // The root lies in no directory.
+        Some((name, tidy(&beside).parent().map_or(beside, Path::to_owned)))
+    });
     let (path, moved_by) = match moved {
         Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
         None => (default_place(request, &set)?, None),
@@ -125,6 +134,29 @@ mod tests {
         assert_eq!(moved(&[home, ("FIRST", "/a"), ("SECOND", "/b")]), ("/a".into(), Some("FIRST".into())));
         assert_eq!(moved(&[home, ("FIRST", ""), ("SECOND", "/b")]), ("/b".into(), Some("SECOND".into())));
         assert_eq!(moved(&[("FIRST", "/a/./b//c/")]), ("/a/b/c".into(), Some("FIRST".into())));
+    }
+
+    #[test]
+    fn a_variable_can_stand_for_the_directory_that_its_place_is_in() {
+        let beside = |value: &str| {
+            let request = StoreRequest {
+                name: "beside".into(),
+                env: vec!["FILE/..".into()],
+                default_path: "~/x".into(),
+                kind: StoreKind::Directory,
+                access: StoreAccess::Read,
+                follow_links_in: Vec::new(),
+            };
+            let environment = [("FILE", value), ("HOME", "/home/me")];
+            place_of(&request, &|name| environment.iter().find(|(known, _)| *known == name).map(|(_, v)| v.into()))
+                .unwrap()
+        };
+        let moved = |path: &str| Place { path: path.into(), moved_by: Some("FILE/..".into()) };
+        assert_eq!(beside("/a/b/file.db"), moved("/a/b"));
+        assert_eq!(beside("/a/b/./file.db/"), moved("/a/b"));
+        assert_eq!(beside("/file.db"), moved("/"));
+        assert_eq!(beside("file.db").path, std::env::current_dir().unwrap());
+        assert_eq!(beside(""), Place { path: "/home/me/x".into(), moved_by: None });
     }
 
     #[test]
