@@ -32,14 +32,17 @@ pub enum PlaceError {
     },
 }
 
-/// Resolves a declared store: the first variable that is set and not empty, else the default
-/// with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
+/// Resolves a declared store: the first variable that is set and not empty (`NAME/below`: a
+/// folder below what it names), else the default with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
 /// directory. Nothing is opened.
 pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let moved = request.env.iter().find_map(|name| Some((name, PathBuf::from(set(name)?))));
+    let moved = request.env.iter().find_map(|entry| {
+        let (name, below) = entry.split_once('/').unwrap_or((entry, ""));
+        Some((name.to_owned(), PathBuf::from(set(name)?).join(below)))
+    });
     let (path, moved_by) = match moved {
-        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
+        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name)),
         None => (default_place(request, &set)?, None),
     };
     if !path.is_absolute() {
@@ -125,6 +128,26 @@ mod tests {
         assert_eq!(moved(&[home, ("FIRST", "/a"), ("SECOND", "/b")]), ("/a".into(), Some("FIRST".into())));
         assert_eq!(moved(&[home, ("FIRST", ""), ("SECOND", "/b")]), ("/b".into(), Some("SECOND".into())));
         assert_eq!(moved(&[("FIRST", "/a/./b//c/")]), ("/a/b/c".into(), Some("FIRST".into())));
+    }
+
+    #[test]
+    fn a_variable_may_name_a_folder_that_holds_the_store() {
+        let request = StoreRequest {
+            name: "sessions".into(),
+            env: vec!["FIRST".into(), "HOLDER/data".into()],
+            default_path: "/none".into(),
+            kind: StoreKind::Directory,
+            access: StoreAccess::Read,
+            follow_links_in: Vec::new(),
+        };
+        let place = |set: &[&str]| {
+            let get = |name: &str| set.contains(&name).then(|| OsString::from(format!("/{name}")));
+            let place = place_of(&request, &get).unwrap();
+            (place.path.display().to_string(), place.moved_by)
+        };
+        assert_eq!(place(&["HOLDER"]), ("/HOLDER/data".into(), Some("HOLDER".into())));
+        assert_eq!(place(&["HOLDER", "FIRST"]), ("/FIRST".into(), Some("FIRST".into())));
+        assert_eq!(place(&[]), ("/none".into(), None));
     }
 
     #[test]
