@@ -153,6 +153,9 @@ macro_rules! members {
             /// The value was no object.
             #[allow(dead_code, reason = "not every record asks")]
             pub(crate) odd: bool,
+            /// So that a record that borrows nothing is declared like one that does.
+            #[allow(dead_code, reason = "holds nothing")]
+            borrows: std::marker::PhantomData<&'a ()>,
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
