@@ -62,7 +62,7 @@ impl Trial {
         limits: Limits,
         cache: Option<PathBuf>,
     ) -> Result<Self, LoadError> {
-        let prepared = Components::new(limits, cache)?.bring_in(wasm, origin).await?;
+        let prepared = Components::new(limits, cache).bring_in(wasm, origin).await?;
         Ok(Self { fit: Fit::Component(Box::new(prepared)) })
     }
 

@@ -4,6 +4,7 @@
 
 use super::contract::sqlite::{Host, HostConnection, HostRows};
 use super::{Reach, apart};
+use crate::loader::Question;
 use sepia_ir::{DriverError, ErrorCode, SqlColumn, SqlValue};
 use sepia_services::sqlite::{ReadConnection, Rows};
 use wasmtime::Result;
@@ -11,12 +12,13 @@ use wasmtime::component::Resource;
 
 type Answer<T> = Result<std::result::Result<T, DriverError>>;
 
-fn reads_only<T>() -> Answer<T> {
-    Ok(Err(DriverError::new(ErrorCode::Unsupported, "the connection reads; writing needs a connection that writes")))
+fn reads_only() -> DriverError {
+    DriverError::new(ErrorCode::Unsupported, "the connection reads; writing needs a connection that writes")
 }
 
 impl Host for Reach {
     async fn open_read(&mut self, store: String, path: String) -> Answer<Resource<ReadConnection>> {
+        self.asked(Question::Database { store: store.clone(), path: path.clone() });
         match apart(|| self.store(&store)?.database(&path)) {
             Ok(connection) => Ok(Ok(self.databases.push(connection)?)),
             Err(error) => Ok(Err(error.into())),
@@ -43,19 +45,19 @@ impl HostConnection for Reach {
     }
 
     async fn execute(&mut self, _: Resource<ReadConnection>, _: String, _: Vec<SqlValue>) -> Answer<u64> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn begin(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn commit(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn rollback(&mut self, _: Resource<ReadConnection>) -> Answer<()> {
-        reads_only()
+        Ok(Err(reads_only()))
     }
 
     async fn drop(&mut self, connection: Resource<ReadConnection>) -> Result<()> {

@@ -29,9 +29,10 @@ impl Both {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap();
         let places = Places { stores: vec![("claude".into(), store.to_owned())], home: None };
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
-        let (_, wasm) = sepia::embedded::COMPONENTS.iter().find(|(name, _)| *name == "claude").unwrap();
+        let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == "claude").unwrap();
         let (component, program) = runtime.block_on(async {
-            let component = Trial::component(wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
+            let component =
+                Trial::component(built_in.wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
             let program = Trial::program(&built("sepia-driver-claude"), Limits::default()).await.unwrap();
             (component.over(&places).unwrap(), program.over(&places).unwrap())
         });

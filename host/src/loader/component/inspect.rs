@@ -38,6 +38,18 @@ const CAPABILITIES: [(&str, Capability); 3] = [
 
 /// Looks at a file that is said to be a driver.
 pub fn inspect(wasm: &[u8], most: u64) -> Result<Inspection, LoadError> {
+    size(wasm, most)?;
+    is_component(wasm)?;
+    let (imports, exports) = outer_names(wasm)?;
+    for import in &imports {
+        check_import(import)?;
+    }
+    let (capabilities, contract) = capabilities(&exports)?;
+    Ok(Inspection { imports, capabilities, contract })
+}
+
+/// Refuses a file that is larger than a driver may be.
+pub(super) fn size(wasm: &[u8], most: u64) -> Result<(), LoadError> {
     if wasm.len() as u64 > most {
         return Err(LoadError::new(
             LoadErrorKind::File,
@@ -48,13 +60,7 @@ pub fn inspect(wasm: &[u8], most: u64) -> Result<Inspection, LoadError> {
             ),
         ));
     }
-    is_component(wasm)?;
-    let (imports, exports) = outer_names(wasm)?;
-    for import in &imports {
-        check_import(import)?;
-    }
-    let (capabilities, contract) = capabilities(&exports)?;
-    Ok(Inspection { imports, capabilities, contract })
+    Ok(())
 }
 
 /// Tells a component from what people take for one.

@@ -76,7 +76,7 @@ fn columns(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<SqlColumn
         name: c.name().to_owned(),
         declared_type: c.decl_type().map(str::to_owned),
     };
-    Ok(statement.columns().into_iter().map(column).collect())
+    Ok(statement.columns().map(column).collect())
 }
 
 /// A query on its thread.
