@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 members! {
     /// What file tools are called with.
-    Input {
+    Called {
         path: Str<'a> = "path",
         files: Raw<'a> = "files",
         start_line: Number = "start_line",
@@ -21,7 +21,7 @@ members! {
     }
 }
 
-fn input(arguments: &str) -> Option<Input<'_>> {
+fn input(arguments: &str) -> Option<Called<'_>> {
     serde_json::from_str(arguments).ok()
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn locations(tool: &str, arguments: &str) -> Vec<Location> {
     match tool {
         "read_files" => {
             let Some(files) = input(arguments).and_then(|input| input.files) else { return Vec::new() };
-            let files = serde_json::from_str::<Vec<Input<'_>>>(files.get()).unwrap_or_default();
+            let files = serde_json::from_str::<Vec<Called<'_>>>(files.get()).unwrap_or_default();
             files.iter().filter_map(location).collect()
         }
         "editor" | "read_file" | "write_to_file" | "replace_in_file" | "list_files" | "search_files" => {
@@ -51,7 +51,7 @@ pub(crate) fn locations(tool: &str, arguments: &str) -> Vec<Location> {
     }
 }
 
-fn location(input: &Input<'_>) -> Option<Location> {
+fn location(input: &Called<'_>) -> Option<Location> {
     let line = [input.start_line.0, input.insert_line.0].into_iter().flatten().find(|line| *line >= 1.0);
     #[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest whole number")]
     Some(Location { path: input.path.filled()?.to_owned(), line: line.map(|line| line as i64) })

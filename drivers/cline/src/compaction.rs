@@ -54,6 +54,7 @@ pub(crate) fn read(host: &Host, place: Place) -> Result<Result<(Compacted, Compa
             told.kept_messages += 1;
         }
     }
+    elements.end()?;
     let number = |name: &str| {
         let json = std::str::from_utf8(elements.member(name)?).ok()?;
         u32::try_from(whole(sepia_sdk::json::parse::<Number>(json).ok()?.0?)?).ok()

@@ -52,7 +52,7 @@ pub(crate) struct Elements {
     pieces: Pieces,
     phase: Phase,
     in_object: bool,
-    /// Members of the document before its list, as JSON text.
+    /// Members of the document that were met, as JSON text.
     members: Vec<(String, Vec<u8>)>,
 }
 
@@ -70,7 +70,8 @@ impl Elements {
         Self { pieces, phase: Phase::Start, in_object: false, members: Vec::new() }
     }
 
-    /// Members of the document that came before its list and are not long, as JSON text.
+    /// A member of the document that was met already and is not long, as JSON text. The agent
+    /// writes most of them before its list.
     pub(crate) fn member(&self, name: &str) -> Option<&[u8]> {
         self.members.iter().rev().find(|(known, _)| known == name).map(|(_, json)| json.as_slice())
     }
@@ -95,12 +96,11 @@ impl Elements {
                     self.blanks(true)?;
                     let from = self.pieces.offset();
                     match self.peek()? {
-                        None => self.tear(from),
+                        None | Some(b'}' | b':') => self.tear(from),
                         Some(b']') => {
                             self.pieces.advance(1);
                             self.phase = Phase::Behind(self.in_object);
                         }
-                        Some(b'}' | b':') => self.tear(from),
                         Some(_) => {
                             if !self.value(LONGEST)? {
                                 self.tear(from);
@@ -191,10 +191,7 @@ impl Elements {
                 self.tear(from);
                 return Ok(());
             }
-            let value = self.pieces.marked().to_vec();
-            if let (false, Ok(name)) = (value.is_empty(), serde_json::from_slice(&name)) {
-                self.members.push((name, value));
-            }
+            self.keep(&name);
         }
         let at = self.pieces.offset();
         let closed = self.peek()? == Some(b'}');
@@ -202,12 +199,21 @@ impl Elements {
         Ok(())
     }
 
-    /// Passes over members behind the list; says if the document is not closed.
+    /// Keeps the member whose value was read last, unless it was too long.
+    fn keep(&mut self, name: &[u8]) {
+        let value = self.pieces.marked();
+        if let (false, Ok(name)) = (value.is_empty(), serde_json::from_slice(name)) {
+            self.members.push((name, value.to_vec()));
+        }
+    }
+
+    /// Reads members behind the list; says if the document is not closed.
     fn members_behind(&mut self) -> Result<Option<End>, DriverError> {
-        while let Some((_, from)) = self.name()? {
-            if !self.value(0)? {
+        while let Some((name, from)) = self.name()? {
+            if !self.value(LONGEST_MEMBER)? {
                 return Ok(Some(self.torn(from)));
             }
+            self.keep(&name);
         }
         if self.peek()? == Some(b'}') {
             self.pieces.advance(1);

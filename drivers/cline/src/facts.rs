@@ -5,6 +5,8 @@ use crate::time;
 use sepia_ir::CheckpointRef;
 use sepia_sdk::json::{Number, Raw, Str, members, text_of};
 use sepia_sdk::metadata;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// See the module.
@@ -144,6 +146,16 @@ fn checkpoints(record: &Checkpoints<'_>) -> Vec<CheckpointRef> {
     all
 }
 
+/// A member as the text that it is, which may be `null`.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Present<'a>(Raw<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Present<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Some(<&'de RawValue>::deserialize(deserializer)?)))
+    }
+}
+
 members! {
     Manifest {
         version: Number = "version",
@@ -151,7 +163,7 @@ members! {
         source: Str<'a> = "source",
         pid: Number = "pid",
         started_at: Str<'a> = "started_at",
-        ended_at: Raw<'a> = "ended_at",
+        ended_at: Present<'a> = "ended_at",
         exit_code: Raw<'a> = "exit_code",
         status: Str<'a> = "status",
         interactive: Raw<'a> = "interactive",
@@ -163,9 +175,9 @@ members! {
         enable_tools: Raw<'a> = "enable_tools",
         enable_spawn: Raw<'a> = "enable_spawn",
         enable_teams: Raw<'a> = "enable_teams",
-        prompt: Raw<'a> = "prompt",
-        messages_path: Raw<'a> = "messages_path",
-        metadata: Raw<'a> = "metadata",
+        prompt: Present<'a> = "prompt",
+        messages_path: Present<'a> = "messages_path",
+        metadata: Present<'a> = "metadata",
     }
 }
 
@@ -184,7 +196,7 @@ pub(crate) fn of_manifest(bytes: &[u8], folder: &str) -> (Facts, Option<String>)
     let facts = Facts {
         status: owned(&record.status),
         started: record.started_at.filled().and_then(time::of_text),
-        ended: time::of(record.ended_at),
+        ended: time::of(record.ended_at.0),
         updated: None,
         exit_code: record.exit_code.and_then(|raw| raw.get().parse().ok()),
         pid: record.pid.0.and_then(pid),
@@ -194,13 +206,16 @@ pub(crate) fn of_manifest(bytes: &[u8], folder: &str) -> (Facts, Option<String>)
         cwd: owned(&record.cwd),
         workspace_root: owned(&record.workspace_root),
         team: owned(&record.team_name),
-        prompt: text_of(record.prompt).map(Cow::into_owned),
-        messages_path: text_of(record.messages_path).map(Cow::into_owned),
-        meta: record.metadata.map(|raw| Meta::of(raw.get())).unwrap_or_default(),
+        prompt: text_of(record.prompt.0).map(Cow::into_owned),
+        messages_path: text_of(record.messages_path.0).map(Cow::into_owned),
+        meta: record.metadata.0.map(|raw| Meta::of(raw.get())).unwrap_or_default(),
         ..Facts::default()
     };
     (facts, wrong)
 }
+
+/// States that the agent knows.
+const STATES: [&str; 6] = ["idle", "running", "pending", "completed", "failed", "cancelled"];
 
 /// What makes the agent pass over a manifest.
 fn wrong(record: &Manifest<'_>, folder: &str) -> Option<String> {
@@ -224,21 +239,21 @@ fn wrong(record: &Manifest<'_>, folder: &str) -> Option<String> {
         ("enable_spawn", record.enable_spawn),
         ("enable_teams", record.enable_teams),
     ];
-    let no_flag = |raw: Raw<'_>| !matches!(raw.map(serde_json::value::RawValue::get), Some("true" | "false"));
+    let no_flag = |raw: Raw<'_>| !matches!(raw.map(RawValue::get), Some("true" | "false"));
     let missing = missing.or_else(|| flags.iter().find(|(_, raw)| no_flag(*raw)).map(|(name, _)| *name));
     let missing = missing.or_else(|| record.pid.0.is_none_or(|pid| pid.fract() != 0.0).then_some("pid"));
     if let Some(name) = missing {
         return Some(format!("its `{name}` is missing or of another kind"));
     }
-    const STATES: [&str; 6] = ["idle", "running", "pending", "completed", "failed", "cancelled"];
     if !record.status.get().is_some_and(|status| STATES.contains(&status)) {
         return Some("its `status` is unknown".to_owned());
     }
-    let optional = [("ended_at", record.ended_at), ("prompt", record.prompt), ("messages_path", record.messages_path)];
+    let optional =
+        [("ended_at", record.ended_at.0), ("prompt", record.prompt.0), ("messages_path", record.messages_path.0)];
     if let Some((name, _)) = optional.iter().find(|(_, raw)| raw.is_some_and(|raw| !raw.get().starts_with('"'))) {
         return Some(format!("its `{name}` is no text"));
     }
-    if record.metadata.is_some_and(|raw| !raw.get().starts_with('{')) {
+    if record.metadata.0.is_some_and(|raw| !raw.get().starts_with('{')) {
         return Some("its `metadata` is no object".to_owned());
     }
     (!record.session_id.is(folder)).then(|| "it is of another session".to_owned())

@@ -4,6 +4,7 @@
 use crate::elements::{Element, Elements, End};
 use crate::index::{Dialect, Index, MessagePlan, Source, number};
 use crate::nodes::{self, Made};
+use crate::pieces::Place;
 use crate::record::Message;
 use crate::stats::Stats;
 use crate::task::shown;
@@ -16,8 +17,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Nodes of files up to this size are kept from the first look, bytes.
 pub(crate) const KEPT: u64 = 4 << 20;
 
-/// Bytes of a long message that are looked at.
-const HEAD: u32 = 4 << 10;
+/// Bytes of either end of a long message that are looked at.
+const ENDS: u32 = 4 << 10;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -55,6 +56,18 @@ pub(crate) fn made(text: &Text<'_>, first: u32, dialect: Dialect) -> serde_json:
     }
     let message: Message<'_> = text.parse()?;
     Ok((!message.odd).then(|| nodes::of(message, text.get(), first, dialect)))
+}
+
+/// The node of a message that is too long to be read.
+pub(crate) fn stub(
+    host: &Host,
+    place: &Place,
+    (offset, length): (u64, u64),
+    first: u32,
+) -> Result<MessageNode, DriverError> {
+    let head = host.read(place.store, &place.path, offset, ENDS)?;
+    let tail = host.read(place.store, &place.path, offset + length.saturating_sub(ENDS.into()), ENDS)?;
+    Ok(nodes::stub([&head, &tail], offset, length, first))
 }
 
 struct Gathering<'a> {
@@ -100,9 +113,7 @@ impl<'a> Gathering<'a> {
         self.elements = self.elements.saturating_add(1);
         let Element { offset, length, bytes } = element;
         let Some(bytes) = bytes else {
-            let place = &self.source.place;
-            let head = host.read(place.store, &place.path, offset, HEAD)?;
-            let node = nodes::stub(&head, offset, length, self.next);
+            let node = stub(host, &self.source.place, (offset, length), self.next)?;
             self.warn(
                 "long-message",
                 "a message is too long to be read; its node tells its place and size",

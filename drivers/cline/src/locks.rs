@@ -91,7 +91,7 @@ fn is_agent(line: &str) -> bool {
         return true;
     }
     let name = program.rsplit('/').next().unwrap_or(program);
-    let interprets = ["node", "bun", "deno", "tsx"].iter().any(|known| name == *known);
+    let interprets = ["node", "bun", "deno", "tsx"].contains(&name);
     let script = words.find(|word| !word.starts_with('-') && *word != "run");
     interprets && script.is_some_and(|script| script.split('/').any(|part| is_named(part) || part == "@cline"))
 }

@@ -42,8 +42,9 @@ pub(crate) fn of(message: Message<'_>, text: &str, first: u32, dialect: Dialect)
 }
 
 /// A message that is too long to be read: its node says so.
-pub(crate) fn stub(head: &[u8], offset: u64, length: u64, first: u32) -> MessageNode {
-    let found = |name: &str| member(head, name);
+/// `ends` are its first and its last bytes.
+pub(crate) fn stub(ends: [&[u8]; 2], offset: u64, length: u64, first: u32) -> MessageNode {
+    let found = |name: &str| ends.iter().find_map(|end| member(end, name));
     let call = found("tool_use_id");
     let role = match (found("role").as_deref(), &call) {
         (Some("assistant"), _) => Role::Assistant,
@@ -61,7 +62,7 @@ pub(crate) fn stub(head: &[u8], offset: u64, length: u64, first: u32) -> Message
     node
 }
 
-/// The value of a member near the start of a message that is a string without escapes.
+/// The value of a member near an end of a message that is a string without escapes.
 fn member(bytes: &[u8], name: &str) -> Option<String> {
     let from = memchr::memmem::find(bytes, format!("\"{name}\"").as_bytes())? + name.len() + 2;
     let rest = bytes[from..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;

@@ -29,6 +29,11 @@ const LONGEST_ID: usize = 256;
 pub(crate) const MESSAGES: &str = ".messages.json";
 pub(crate) const COMPACTION: &str = ".compaction.json";
 
+/// Whether a store can be reached: one that has no place on this machine can't.
+pub(crate) fn is_there(host: &Host, store: &str) -> bool {
+    host.location(store).is_some()
+}
+
 /// What a session is read from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kept {
@@ -94,7 +99,7 @@ pub(crate) fn is_id(id: &str) -> bool {
     !matches!(id, "" | "." | "..")
         && id.len() <= LONGEST_ID
         && !id.contains(['/', '\\'])
-        && !id.chars().any(|c| c.is_control())
+        && !id.chars().any(char::is_control)
 }
 
 /// A session folder.

@@ -41,7 +41,7 @@ pub(crate) fn decode(content: Raw<'_>, is_error: bool) -> Answer {
         Content::Blocks(blocks) => decoder.items(blocks, content),
         Content::Missing => {}
         Content::Odd => {
-            decoder.content.opaque.extend(content.map(|raw| sepia_sdk::metadata::clean(raw.get()).into_owned()))
+            decoder.content.opaque.extend(content.map(|raw| sepia_sdk::metadata::clean(raw.get()).into_owned()));
         }
     }
     let failed = is_error || decoder.failed;

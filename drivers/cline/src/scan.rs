@@ -12,31 +12,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// See the module.
 pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
-    let walked = host.walk(STORE, SESSIONS, 1, &[".json".to_owned()])?;
     let mut found = Scan::default();
-    found.failures(&walked);
-    let index = Index::new(host, Vec::new());
-    let outlines = index.outlines().unwrap_or_else(|error| {
-        found.warnings.push(Index::warning(&error));
-        Vec::new()
-    });
-    let rows: HashMap<&str, &str> = outlines.iter().map(|row| (row.id.as_str(), row.stamp.as_str())).collect();
-    for folder in folders(walked.files) {
-        found.folder(&folder, &rows);
-    }
-    let rest: Vec<_> = outlines.iter().filter(|row| !found.ids.contains(&row.id)).collect();
-    if !rest.is_empty() {
-        let changed_at = time::bound(database_time(host)?);
-        for row in rest {
-            if !is_id(&row.id) {
-                let shown: String = row.id.chars().filter(|c| !c.is_control()).take(80).collect();
-                let message = format!("the index has a session `{shown}`, whose id can be none; it is not listed");
-                found.warnings.push(Warning::new("odd-id", message).in_file(crate::database::INDEX));
-                continue;
-            }
-            let kept = Kept::Row(row.id.clone());
-            found.entry(&kept, row.stamp.clone(), 0, changed_at);
-        }
+    if place::is_there(host, STORE) {
+        found.sessions(host)?;
     }
     for store in [STORE, place::EXTENSION] {
         task::scan(host, store, &mut found)?;
@@ -44,7 +22,6 @@ pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
     found.entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     Ok(ScanReport { entries: found.entries, warnings: found.warnings })
 }
-
 /// The session folders among the files that were met.
 fn folders(files: Vec<FileEntry>) -> impl Iterator<Item = Folder> {
     let mut folders: BTreeMap<String, Vec<FileEntry>> = BTreeMap::new();
@@ -67,6 +44,36 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
+    /// Adds session folders, transcripts in them, and what only the index knows.
+    fn sessions(&mut self, host: &Host) -> Result<(), DriverError> {
+        let walked = host.walk(STORE, SESSIONS, 1, &[".json".to_owned()])?;
+        self.failures(&walked);
+        let index = Index::new(host, Vec::new());
+        let outlines = index.outlines().unwrap_or_else(|error| {
+            self.warnings.push(Index::warning(&error));
+            Vec::new()
+        });
+        let rows: HashMap<&str, &str> = outlines.iter().map(|row| (row.id.as_str(), row.stamp.as_str())).collect();
+        for folder in folders(walked.files) {
+            self.folder(&folder, &rows);
+        }
+        let rest: Vec<_> = outlines.iter().filter(|row| !self.ids.contains(&row.id)).collect();
+        if !rest.is_empty() {
+            let changed_at = time::bound(database_time(host)?);
+            for row in rest {
+                if !is_id(&row.id) {
+                    let shown: String = row.id.chars().filter(|c| !c.is_control()).take(80).collect();
+                    let message = format!("the index has a session `{shown}`, whose id can be none; it is not listed");
+                    self.warnings.push(Warning::new("odd-id", message).in_file(crate::database::INDEX));
+                    continue;
+                }
+                let kept = Kept::Row(row.id.clone());
+                self.entry(&kept, row.stamp.clone(), 0, changed_at);
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn failures(&mut self, walked: &WalkReport) {
         self.warnings.extend(walked.failures.iter().map(|(path, reason)| {
             let message = format!("`{path}` could not be looked into, so its sessions are missing: {reason}");

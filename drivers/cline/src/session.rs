@@ -8,11 +8,11 @@ use crate::facts::{self, Facts};
 use crate::gather::Gathered;
 use crate::head::{self, Head};
 use crate::index::{Dialect, Source};
-use crate::place::{self, Folder, Kept, STORE};
+use crate::place::{self, Folder, Kept, SESSIONS, STORE};
 use crate::task;
 use crate::time;
 use crate::title::Titles;
-use sepia_ir::{DriverError, FileEntry, Session, Warning};
+use sepia_ir::{DriverError, FileEntry, Session, SurveyQuery, Warning};
 use sepia_sdk::Host;
 use std::rc::Rc;
 
@@ -20,6 +20,8 @@ use std::rc::Rc;
 pub(crate) const BACKEND: &str = "cline";
 /// A manifest is read up to this size.
 const MANIFEST: u32 = 8 << 20;
+/// Up to this size a manifest is taken in one look.
+const SHORT_MANIFEST: u32 = 64 << 10;
 
 /// A session that was found.
 pub(crate) struct Found {
@@ -80,6 +82,28 @@ impl Found {
     pub(crate) fn finish(self) -> Session {
         Session { metadata: self.about.json(), ..self.session }
     }
+}
+
+/// The row of a session folder from its manifest alone, which most rows are: one that tells
+/// everything, and whose times are not newer than itself. None says that more has to be looked
+/// at, and nothing else.
+pub(crate) fn of_manifest(host: &Host, id: &str) -> Option<Session> {
+    let query = SurveyQuery { needles: Vec::new(), head: SHORT_MANIFEST, tail: 0, max_line: 0, max_lines: 0 };
+    let report = host.survey(STORE, &format!("{SESSIONS}/{id}/{id}.json"), &query).ok()?;
+    if report.file.bytes > u64::from(SHORT_MANIFEST) {
+        return None;
+    }
+    let (facts, None) = facts::of_manifest(&report.head, id) else { return None };
+    let file_time = time::of_file(report.file.modified_ns);
+    let sound = |at: Option<f64>| at.is_some_and(|at| at <= time::bound(file_time));
+    let titles = Titles::new(facts.meta.title.as_deref(), facts.prompt.as_deref());
+    if titles.stored.is_none() || facts.meta.terminal_marker.is_some() || !sound(facts.started) || !sound(facts.ended) {
+        return None;
+    }
+    let (mut session, mut about) = (Session::new(id, BACKEND), About::default());
+    Basis { host, facts: &facts, titles, file_time }.fill(&mut session, &mut about, None).ok()?;
+    session.metadata = about.json();
+    Some(session)
 }
 
 fn of_folder(host: &Host, id: &str, index: &Index) -> Result<Option<Found>, DriverError> {
@@ -265,7 +289,7 @@ impl Basis<'_> {
             self.titles.prompt = head.prompt;
         }
         (session.title, about.title_source) = self.titles.choose(&session.id);
-        let last = ended.or(head.updated).or(facts.ended).or(facts.updated).or(facts.started);
+        let last = ended.or(head.updated).or(facts.ended).or(facts.updated);
         let created = facts.started.or(head.started).or_else(|| time::of_id(&session.id));
         times(session, about, created, last, self.file_time);
         session.working_directory = facts.cwd.clone().unwrap_or_default();
@@ -293,9 +317,9 @@ impl Basis<'_> {
 
 /// Sets the times of a row, none of them newer than what it is kept in.
 pub(crate) fn times(session: &mut Session, about: &mut About, created: Option<f64>, last: Option<f64>, file_time: f64) {
-    let (at, last_clamped) = time::not_after(last.or(created).unwrap_or(file_time), file_time);
+    let (at, last_clamped) = time::not_after(last.unwrap_or(file_time), file_time);
     let (from, created_clamped) = time::not_after(created.unwrap_or(at), file_time);
-    if last.or(created).is_none() {
+    if last.is_none() {
         about.time_source = Some("file");
     } else if last_clamped || created_clamped {
         about.time_source = Some("clamped");

@@ -40,6 +40,11 @@ fn row(
     tasks: &task::Lists,
     detail: SummaryDetail,
 ) -> Result<Option<Session>, DriverError> {
+    if let (SummaryDetail::Row, Kept::Folder(id)) = (detail, kept)
+        && let Some(row) = session::of_manifest(host, id)
+    {
+        return Ok(Some(row));
+    }
     let Some(mut found) = session::find(host, kept, index, tasks)? else { return Ok(None) };
     if detail == SummaryDetail::Stats {
         found.prepare(host)?;

@@ -4,7 +4,6 @@ use crate::database::Index as Database;
 use crate::gather::{self, Gathered, gather};
 use crate::index::{Index, Source};
 use crate::locate::locate;
-use crate::nodes;
 use crate::place::Kept;
 use crate::session::{self, Found};
 use crate::task;
@@ -16,8 +15,6 @@ use std::collections::VecDeque;
 
 /// Nodes are handed over in batches of about so many bytes at most.
 const BATCH: u64 = 4 << 20;
-/// Bytes of a long message that are looked at.
-const HEAD: u32 = 4 << 10;
 /// Looks at a transcript that is being rewritten, before what is there is taken as it is.
 const LOOKS: usize = 3;
 
@@ -147,8 +144,7 @@ impl Reader {
             let made = gather::made(&text, plan.first, self.source.dialect).ok().flatten();
             made.map(|made| made.nodes).ok_or_else(|| changed(&place.path))?
         } else {
-            let head = self.host.read(place.store, &place.path, plan.offset, HEAD)?;
-            vec![nodes::stub(&head, plan.offset, plan.length, plan.first)]
+            vec![gather::stub(&self.host, place, (plan.offset, plan.length), plan.first)?]
         };
         if nodes.len() != plan.nodes as usize {
             return Err(changed(&place.path));

@@ -9,7 +9,7 @@ use crate::head;
 use crate::index::{Dialect, Source};
 use crate::json_value::JsonValue;
 use crate::pieces::Place;
-use crate::place::{EXTENSION, Kept, STORE, TASKS, file_name, is_id, place, stamp};
+use crate::place::{EXTENSION, Kept, STORE, TASKS, file_name, is_id, is_there, place, stamp};
 use crate::scan::Scan;
 use crate::session::{BACKEND, Found, times};
 use crate::text::Text;
@@ -58,6 +58,9 @@ fn names() -> Vec<String> {
 
 /// Adds the tasks of a store to a scan.
 pub(crate) fn scan(host: &Host, store: &'static str, found: &mut Scan) -> Result<(), DriverError> {
+    if !is_there(host, store) {
+        return Ok(());
+    }
     let mut walked = host.walk(store, TASKS, 1, &names())?;
     found.failures(&walked);
     let mut folders: BTreeMap<String, Vec<FileEntry>> = BTreeMap::new();
@@ -96,7 +99,7 @@ fn folder_of(file: &FileEntry) -> Option<&str> {
 /// Looks a task up by its id.
 pub(crate) fn locate(host: &Host, id: &str) -> Result<Option<Kept>, DriverError> {
     let lists = Lists::new(host);
-    for store in [STORE, EXTENSION] {
+    for store in [STORE, EXTENSION].into_iter().filter(|store| is_there(host, store)) {
         let files = host.walk(store, TASKS, 1, &names())?.files;
         if files.iter().any(|file| folder_of(file) == Some(id)) || lists.of(store)?.items.contains_key(id) {
             return Ok(Some(Kept::Task { store, id: id.to_owned() }));
