@@ -17,10 +17,8 @@ mod gather;
 mod history;
 mod index;
 mod index_blob;
-mod json;
 mod lines;
 mod locks;
-mod metadata;
 mod native;
 mod outcome;
 mod place;
@@ -39,7 +37,7 @@ use sepia_ir::{
     DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
     StoreKind, StoreRequest, Summary, SummaryDetail,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, json, metadata};
 
 pub use transcript::ClaudeTranscript;
 

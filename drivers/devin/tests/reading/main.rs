@@ -10,7 +10,7 @@ mod hostile;
 mod listing;
 mod locks;
 mod outcomes;
-mod places;
 mod pages;
+mod places;
 mod samples;
 mod transcripts;

@@ -46,13 +46,43 @@ fn the_last_word_is_the_updates() {
     for (told, status, exit_code, duration) in [
         (Told { snapshot: None, row: None, update: None }, None, None, None),
         (Told { snapshot: snapshot("completed"), row: None, update: None }, Some(ToolCallStatus::Success), None, None),
-        (Told { snapshot: snapshot("in_progress"), row: None, update: None }, Some(ToolCallStatus::Pending), None, None),
-        (Told { snapshot: snapshot("failed"), row: None, update: Some("NULL") }, Some(ToolCallStatus::Error), None, None),
-        (Told { snapshot: snapshot("completed"), row: row(false), update: None }, Some(ToolCallStatus::Error), Some(7), Some(12.5)),
-        (Told { snapshot: snapshot("pending"), row: row(true), update: None }, Some(ToolCallStatus::Success), Some(7), Some(12.5)),
+        (
+            Told { snapshot: snapshot("in_progress"), row: None, update: None },
+            Some(ToolCallStatus::Pending),
+            None,
+            None,
+        ),
+        (
+            Told { snapshot: snapshot("failed"), row: None, update: Some("NULL") },
+            Some(ToolCallStatus::Error),
+            None,
+            None,
+        ),
+        (
+            Told { snapshot: snapshot("completed"), row: row(false), update: None },
+            Some(ToolCallStatus::Error),
+            Some(7),
+            Some(12.5),
+        ),
+        (
+            Told { snapshot: snapshot("pending"), row: row(true), update: None },
+            Some(ToolCallStatus::Success),
+            Some(7),
+            Some(12.5),
+        ),
         (Told { snapshot: None, row: row(true), update: Some(exit) }, Some(ToolCallStatus::Error), Some(3), Some(12.5)),
-        (Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"completed"}'"#) }, Some(ToolCallStatus::Success), Some(7), Some(12.5)),
-        (Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"unheard-of"}'"#) }, Some(ToolCallStatus::Error), Some(7), Some(12.5)),
+        (
+            Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"completed"}'"#) },
+            Some(ToolCallStatus::Success),
+            Some(7),
+            Some(12.5),
+        ),
+        (
+            Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"unheard-of"}'"#) },
+            Some(ToolCallStatus::Error),
+            Some(7),
+            Some(12.5),
+        ),
     ] {
         let (call, warnings) = outcome(told);
         assert_eq!((call.status, call.exit_code, call.duration_ms), (status, exit_code, duration));
