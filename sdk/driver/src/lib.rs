@@ -24,6 +24,7 @@
 
 mod driver;
 mod host;
+pub mod search;
 mod session_read;
 
 #[cfg(target_family = "wasm")]

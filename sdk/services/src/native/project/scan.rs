@@ -7,7 +7,6 @@
 //! members alone.
 
 use super::pattern::{Node, Pattern};
-use crate::packed::Packer;
 use wide::u8x16;
 
 /// What is kept between lines, so that a line allocates nothing.
@@ -34,9 +33,10 @@ impl<'a> Scanner<'a> {
         Self { pattern, max_value: max_value as usize, frames: Vec::new(), key: Vec::new() }
     }
 
-    /// Adds the values of a line to the packer's open line. `None` when it is not one whole
-    /// object; what was added until then is to be forgotten.
-    pub(super) fn line(&mut self, line: &[u8], packer: &mut Packer) -> Option<()> {
+    /// Gives the values of a line to `take`: member, position of the element, and text unless it
+    /// is too long. `None` when it is not one whole object; what was given until then is to be
+    /// forgotten.
+    pub(super) fn line<'l>(&mut self, line: &'l [u8], take: &mut impl FnMut(u8, u32, Option<&'l [u8]>)) -> Option<()> {
         let mut at = blanks(line, 0);
         if *line.get(at)? != b'{' {
             return None;
@@ -66,7 +66,7 @@ impl<'a> Scanner<'a> {
                     if !wanted.is_empty() {
                         let text = Some(&line[at..end]).filter(|text| text.len() <= self.max_value);
                         for member in wanted {
-                            packer.value(*member, element.unwrap_or(0), text);
+                            take(*member, element.unwrap_or(0), text);
                         }
                     }
                     if !descend {
