@@ -75,11 +75,7 @@ impl Registry {
     }
 }
 
-async fn bring_in(
-    candidate: &Candidate,
-    setup: &Setup,
-    components: &Components,
-) -> Result<Brought, LoadError> {
+async fn bring_in(candidate: &Candidate, setup: &Setup, components: &Components) -> Result<Brought, LoadError> {
     match (&candidate.origin, candidate.form) {
         (Origin::Embedded, _) => {
             let built_in = setup.embedded.iter().find(|built_in| Some(built_in.name) == candidate.embedded);

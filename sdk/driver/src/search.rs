@@ -27,7 +27,7 @@ pub fn session(
             break;
         }
         for node in &nodes {
-            search.node(node)?;
+            search.node(node, &find)?;
         }
     }
     let (hits, more) = search.finish();

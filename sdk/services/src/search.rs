@@ -16,27 +16,27 @@ const MATCHES: u32 = 32;
 pub type Find<'a, E> = &'a dyn Fn(&[&str], u32) -> Result<Vec<Vec<TextSpan>>, E>;
 
 /// One session being searched, text by text in the order of the store.
-pub struct SessionSearch<'a, E> {
+#[derive(Debug)]
+pub struct SessionSearch<'a> {
     query: &'a SearchQuery,
-    find: Find<'a, E>,
     hits: Vec<SearchHit>,
     more: bool,
 }
 
-impl<'a, E> SessionSearch<'a, E> {
+impl<'a> SessionSearch<'a> {
     /// Begins with the title of the session.
-    pub fn begin(session: &Session, query: &'a SearchQuery, find: Find<'a, E>) -> Result<Self, E> {
-        let mut search = Self { query, find, hits: Vec::new(), more: false };
+    pub fn begin<E>(session: &Session, query: &'a SearchQuery, find: Find<'_, E>) -> Result<Self, E> {
+        let mut search = Self { query, hits: Vec::new(), more: false };
         if query.looks_at(SearchPart::Title) {
-            search.look_at(vec![Passage::new(SearchPart::Title, session.title.as_str())], None)?;
+            search.look_at(vec![Passage::new(SearchPart::Title, session.title.as_str())], None, find)?;
         }
         Ok(search)
     }
 
     /// Looks at the texts of a node.
-    pub fn node(&mut self, node: &MessageNode) -> Result<(), E> {
+    pub fn node<E>(&mut self, node: &MessageNode, find: Find<'_, E>) -> Result<(), E> {
         let texts = texts::of(node, self.query);
-        if self.more || texts.is_empty() { Ok(()) } else { self.look_at(texts, Some(node)) }
+        if self.more || texts.is_empty() { Ok(()) } else { self.look_at(texts, Some(node), find) }
     }
 
     /// Whether there is anything to be found in nodes still: not when there are as many hits as are
@@ -45,14 +45,15 @@ impl<'a, E> SessionSearch<'a, E> {
         !self.more && self.query.parts != [SearchPart::Title]
     }
 
-    /// The hits, and whether there are more.
-    pub fn finish(self) -> (Vec<SearchHit>, bool) {
+    /// The hits in the order of the store, and whether there are more.
+    pub fn finish(mut self) -> (Vec<SearchHit>, bool) {
+        self.hits.sort_by_key(|hit| hit.node_id);
         (self.hits, self.more)
     }
 
-    fn look_at(&mut self, texts: Vec<Passage<'_>>, node: Option<&MessageNode>) -> Result<(), E> {
+    fn look_at<E>(&mut self, texts: Vec<Passage<'_>>, node: Option<&MessageNode>, find: Find<'_, E>) -> Result<(), E> {
         let plain: Vec<&str> = texts.iter().map(|text| text.text.as_ref()).collect();
-        let found = (self.find)(&plain, MATCHES)?;
+        let found = find(&plain, MATCHES)?;
         for (text, matches) in texts.iter().zip(&found) {
             let Some((snippet, matches)) = snippet::cut(&text.text, matches, self.query.context as usize) else {
                 continue;

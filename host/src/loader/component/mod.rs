@@ -128,12 +128,7 @@ impl Components {
         self.prepare(Cow::Borrowed(wasm), sha256, Origin::Embedded).await
     }
 
-    async fn prepare(
-        &self,
-        wasm: Cow<'static, [u8]>,
-        sha256: [u8; 32],
-        origin: Origin,
-    ) -> Result<Prepared, LoadError> {
+    async fn prepare(&self, wasm: Cow<'static, [u8]>, sha256: [u8; 32], origin: Origin) -> Result<Prepared, LoadError> {
         let code = Code::new(Arc::clone(&self.runtime), wasm, sha256);
         let introduction::Introduction { manifest, capabilities, imports } = code.introduction().await?;
         let about = About { manifest, capabilities, form: Form::Component, origin, build: cache::hex(&sha256) };

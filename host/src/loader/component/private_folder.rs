@@ -249,4 +249,3 @@ fn prune(folder: &OwnedFd, newest: &str) -> Result<(), Doubt> {
     }
     Ok(())
 }
-
