@@ -51,6 +51,12 @@ pub(super) struct ListArgs {
     /// Also sessions that another session spawned
     #[arg(long)]
     pub(super) subagents: bool,
+    /// Also those, each under the session that spawned it
+    #[arg(long, conflicts_with = "json")]
+    pub(super) tree: bool,
+    /// Also sessions that their agent no longer lists
+    #[arg(long)]
+    pub(super) hidden: bool,
     /// Count messages, tools and tokens
     #[arg(long)]
     pub(super) stats: bool,

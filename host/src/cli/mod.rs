@@ -21,6 +21,7 @@ mod signals;
 mod table;
 mod time;
 mod transcript;
+mod tree;
 
 use args::{Args, Command};
 use clap::Parser;

@@ -31,7 +31,8 @@ impl Both {
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
         let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == "claude").unwrap();
         let (component, program) = runtime.block_on(async {
-            let component = Trial::component(built_in.wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
+            let component =
+                Trial::component(built_in.wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
             let program = Trial::program(&built("sepia-driver-claude"), Limits::default()).await.unwrap();
             (component.over(&places).unwrap(), program.over(&places).unwrap())
         });

@@ -8,6 +8,7 @@
 
 use super::introduction::Introduction;
 use super::private_folder::{Doubt, PrivateFolder};
+use crate::text::hex;
 use sha2::{Digest, Sha256};
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -81,12 +82,6 @@ fn load(engine: &Engine, image: &[u8]) -> Result<Component, Doubt> {
     // of the entry too, so that one entry can't stand in for another. The bytes are a private
     // copy in memory, so that nothing can change them after the check.
     unsafe { Component::deserialize(engine, image) }.map_err(|e| Doubt::Useless(e.to_string()))
-}
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|n| char::from(DIGITS[usize::from(n)])).collect()
 }
 
 /// Feeds what a type hashes into SHA-256: the standard hashers are no match for an attacker

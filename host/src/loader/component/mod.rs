@@ -33,6 +33,7 @@ use self::engine::Clock;
 use self::state::State;
 use super::{About, Driver, Form, LoadError, LoadErrorKind, Origin};
 use crate::limits::Limits;
+use crate::text::hex;
 use sepia_ir::StoreRequest;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -131,7 +132,7 @@ impl Components {
     async fn prepare(&self, wasm: Cow<'static, [u8]>, sha256: [u8; 32], origin: Origin) -> Result<Prepared, LoadError> {
         let code = Code::new(Arc::clone(&self.runtime), wasm, sha256);
         let introduction::Introduction { manifest, capabilities, imports } = code.introduction().await?;
-        let about = About { manifest, capabilities, form: Form::Component, origin, build: cache::hex(&sha256) };
+        let about = About { manifest, capabilities, form: Form::Component, origin, build: hex(&sha256) };
         Ok(Prepared { code, about, imports })
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct ListParams {
     with_stats: bool,
     /// Leave out sessions that another session spawned.
     top_level: bool,
+    /// Also sessions that their agent no longer lists.
+    with_hidden: bool,
 }
 
 /// A time.
@@ -52,6 +54,7 @@ impl ListParams {
             since,
             limit: self.limit.map(|limit| limit as usize),
             top_level: self.top_level,
+            with_hidden: self.with_hidden,
             with_locks: self.with_locks,
             with_stats: self.with_stats,
         })

@@ -1,0 +1,229 @@
+//! Rows kept on disk between listings: by the driver's build, the key and the stamp.
+//!
+//! Always rebuildable and never trusted over the store: a row is used only while the store's
+//! own scan gives the stamp under which it was made. A file that can't be understood counts as
+//! absent. Several processes may read and replace it at once; the last one to write wins, and
+//! what it did not know is made again.
+
+use crate::home::Home;
+use crate::loader::About;
+use crate::plane::row::SessionFacts;
+use crate::text::hex;
+use sepia_ir::ScanEntry;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Changes with the layout of the file.
+const MAGIC: &[u8; 8] = b"sepia\0r\x01";
+/// A larger file is neither read nor written: rows of a hundred thousand sessions fit.
+const MOST_BYTES: usize = 64 << 20;
+/// Files kept: one for each agent, place and detail, and those of older builds.
+const MOST_FILES: usize = 16;
+/// A thing that changed so short a time ago may change again without its stamp telling,
+/// seconds: the clock of file systems is coarse.
+const SETTLED: f64 = 1.0;
+const SUFFIX: &str = ".rows";
+
+/// Where the rows of one driver over its stores are kept.
+#[derive(Debug, Clone)]
+pub(super) struct RowCache {
+    file: PathBuf,
+}
+
+/// What is kept, by key.
+#[derive(Debug, Default)]
+pub(super) struct Kept(HashMap<String, Entry>);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    key: String,
+    stamp: String,
+    rows: Vec<SessionFacts>,
+}
+
+impl Kept {
+    /// The rows of an entry that has not changed.
+    pub(super) fn rows(&self, entry: &ScanEntry) -> Option<&[SessionFacts]> {
+        let kept = self.0.get(&entry.key).filter(|kept| kept.stamp == entry.stamp)?;
+        Some(&kept.rows)
+    }
+
+    /// Keeps the rows of an entry, unless it may still be changing. `now` is when the scan
+    /// began, epoch seconds.
+    pub(super) fn learn(&mut self, entry: &ScanEntry, rows: Vec<SessionFacts>, now: f64) -> bool {
+        let settled = entry.changed_at + SETTLED < now;
+        if settled {
+            let kept = Entry { key: entry.key.clone(), stamp: entry.stamp.clone(), rows };
+            self.0.insert(kept.key.clone(), kept);
+        }
+        settled
+    }
+}
+
+impl RowCache {
+    /// The cache of this driver over stores at these places.
+    pub(super) fn of<'a>(home: &Home, about: &About, places: impl Iterator<Item = &'a Path>, stats: bool) -> Self {
+        let mut hasher = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hasher.update(bytes.len().to_le_bytes());
+            hasher.update(bytes);
+        };
+        part(env!("CARGO_PKG_VERSION").as_bytes());
+        part(about.build.as_bytes());
+        part(&[u8::from(stats)]);
+        for place in places {
+            part(place.as_os_str().as_encoded_bytes());
+        }
+        let name = hex(&hasher.finalize()[..12]);
+        Self { file: home.row_cache().join(format!("{}-{name}{SUFFIX}", about.manifest.id)) }
+    }
+
+    /// What is kept.
+    pub(super) async fn read(&self) -> Kept {
+        let file = self.file.clone();
+        let read = tokio::task::spawn_blocking(move || match read(&file) {
+            Ok(kept) => kept,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::debug!("the kept rows {} are made again: {error}", file.display());
+                }
+                Kept::default()
+            }
+        });
+        read.await.unwrap_or_default()
+    }
+
+    /// Keeps what still exists, if there is anything new to keep or something to forget.
+    /// Failing costs the next listing some work, nothing else.
+    pub(super) async fn write(&self, mut kept: Kept, scanned: &[ScanEntry], learned: usize) {
+        let before = kept.0.len();
+        let entries: Vec<Entry> = scanned.iter().filter_map(|entry| kept.0.remove(&entry.key)).collect();
+        if learned == 0 && entries.len() == before {
+            return;
+        }
+        let file = self.file.clone();
+        let written = tokio::task::spawn_blocking(move || {
+            if let Err(error) = write(&file, &entries) {
+                tracing::debug!("the rows can't be kept as {}: {error}", file.display());
+            }
+        });
+        // The writer reports for itself; that it was cancelled at the end of the process is fine.
+        let _ = written.await;
+    }
+}
+
+fn read(file: &Path) -> io::Result<Kept> {
+    if fs::metadata(file)?.len() > MOST_BYTES as u64 {
+        return Err(io::Error::other("it is larger than it can be"));
+    }
+    let damaged = || io::Error::other("it is damaged or of another version");
+    let bytes = fs::read(file)?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
+    let (sum, content) = rest.split_first_chunk().ok_or_else(damaged)?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
+        return Err(damaged());
+    }
+    let entries: Vec<Entry> = postcard::from_bytes(content).map_err(|_| damaged())?;
+    Ok(Kept(entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect()))
+}
+
+fn write(file: &Path, entries: &[Entry]) -> io::Result<()> {
+    let content = postcard::to_allocvec(entries).map_err(io::Error::other)?;
+    if content.len() > MOST_BYTES {
+        return Err(io::Error::other("there are more rows than are kept"));
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    private_folder(folder)?;
+    // Whole or not at all; that it survives a loss of power is not worth waiting for.
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(MAGIC)?;
+    beside.write_all(&crc32fast::hash(&content).to_le_bytes())?;
+    beside.write_all(&content)?;
+    beside.persist(file).map_err(|e| e.error)?;
+    prune(folder)
+}
+
+/// Titles and directories of sessions are nobody else's business.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Drops the files that were written longest ago.
+fn prune(folder: &Path) -> io::Result<()> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+            files.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    files.sort_unstable();
+    for (_, file) in files.iter().take(files.len().saturating_sub(MOST_FILES)) {
+        fs::remove_file(file)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn entry(key: &str, stamp: &str, changed_at: f64) -> ScanEntry {
+        ScanEntry { key: key.into(), stamp: stamp.into(), bytes: 1, changed_at, session_id: None }
+    }
+
+    fn kept() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rows/a.rows");
+        let row = SessionFacts { id: "a".into(), title: "t".into(), ..SessionFacts::default() };
+        write(&file, &[Entry { key: "k".into(), stamp: "1".into(), rows: vec![row] }]).unwrap();
+        (folder, file)
+    }
+
+    #[test]
+    fn a_row_is_used_only_under_its_own_stamp() {
+        let (_folder, file) = kept();
+        let kept = read(&file).unwrap();
+        assert_eq!(kept.rows(&entry("k", "1", 0.0)).unwrap()[0].title, "t");
+        assert!(kept.rows(&entry("k", "2", 0.0)).is_none());
+        assert!(kept.rows(&entry("l", "1", 0.0)).is_none());
+    }
+
+    #[test]
+    fn what_may_still_be_changing_is_not_kept() {
+        let mut kept = Kept::default();
+        assert!(!kept.learn(&entry("k", "1", 99.5), Vec::new(), 100.0));
+        assert!(kept.learn(&entry("k", "1", 98.0), Vec::new(), 100.0));
+    }
+
+    #[test]
+    fn a_damaged_file_counts_as_absent() {
+        let (_folder, file) = kept();
+        let good = fs::read(&file).unwrap();
+        for at in 0..good.len() {
+            let mut bent = good.clone();
+            bent[at] ^= 0x10;
+            fs::write(&file, bent).unwrap();
+            assert!(read(&file).is_err(), "byte {at}");
+            fs::write(&file, &good[..at]).unwrap();
+            assert!(read(&file).is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn old_files_go() {
+        let (folder, file) = kept();
+        for n in 0..40 {
+            fs::write(file.with_file_name(format!("{n}.rows")), b"").unwrap();
+        }
+        write(&file, &[]).unwrap();
+        assert_eq!(fs::read_dir(folder.path().join("rows")).unwrap().count(), MOST_FILES);
+        assert!(file.exists());
+    }
+}
