@@ -1,9 +1,7 @@
 //! Searching the sessions of a driver that does not search itself: all of them are read.
 
 use super::{Fault, FaultKind, SessionRead};
-use sepia_ir::{
-    DriverError, FoundSession, SearchQuery, SearchReport, Session, SessionRef, SummaryDetail, TextSpan, Warning,
-};
+use sepia_ir::{DriverError, FoundSession, SearchQuery, SearchReport, Session, SessionRef, SummaryDetail, Warning};
 use sepia_services::Pattern;
 use sepia_services::search::SessionSearch;
 use std::convert::Infallible;

@@ -19,12 +19,12 @@ use super::Plane;
 use super::error::PlaneError;
 use super::row::SessionRow;
 use crate::loader::Fault;
-use row_cache::RowCache;
+pub(super) use row_cache::RowCache;
 use sepia_ir::Warning;
 use std::sync::Arc;
 use std::time::Duration;
 use store::one_store;
-use wanted::Wanted;
+pub(super) use wanted::Wanted;
 
 /// What to list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,9 +88,11 @@ impl Plane {
 
 /// Newest first; the order is total, so that pages neither repeat nor skip.
 pub(super) fn sort(rows: &mut [SessionRow]) {
-    rows.sort_by(|a, b| {
-        b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id)).then_with(|| a.agent.cmp(&b.agent))
-    });
+    rows.sort_by(newest_first);
+}
+
+pub(super) fn newest_first(a: &SessionRow, b: &SessionRow) -> std::cmp::Ordering {
+    b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id)).then_with(|| a.agent.cmp(&b.agent))
 }
 
 /// The row of a store that was not listed in time.
@@ -102,6 +104,6 @@ fn late(agent: &str, time: Duration) -> SessionRow {
     SessionRow::of_warning(Warning::new("late", message), agent)
 }
 
-fn warning_of(fault: &Fault) -> Warning {
+pub(super) fn warning_of(fault: &Fault) -> Warning {
     Warning::new(fault.kind.name(), fault.to_string())
 }

@@ -30,13 +30,13 @@ const SUFFIX: &str = ".rows";
 
 /// Where the rows of one driver over its stores are kept.
 #[derive(Debug, Clone)]
-pub(super) struct RowCache {
+pub(in crate::plane) struct RowCache {
     file: PathBuf,
 }
 
 /// What is kept, by key.
 #[derive(Debug, Default)]
-pub(super) struct Kept(HashMap<String, Entry>);
+pub(in crate::plane) struct Kept(HashMap<String, Entry>);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
@@ -47,7 +47,7 @@ struct Entry {
 
 impl Kept {
     /// The rows of an entry that has not changed.
-    pub(super) fn rows(&self, entry: &ScanEntry) -> Option<&[SessionFacts]> {
+    pub(in crate::plane) fn rows(&self, entry: &ScanEntry) -> Option<&[SessionFacts]> {
         let kept = self.0.get(&entry.key).filter(|kept| kept.stamp == entry.stamp)?;
         Some(&kept.rows)
     }
@@ -66,7 +66,12 @@ impl Kept {
 
 impl RowCache {
     /// The cache of this driver over stores at these places.
-    pub(super) fn of<'a>(home: &Home, about: &About, places: impl Iterator<Item = &'a Path>, stats: bool) -> Self {
+    pub(in crate::plane) fn of<'a>(
+        home: &Home,
+        about: &About,
+        places: impl Iterator<Item = &'a Path>,
+        stats: bool,
+    ) -> Self {
         let mut hasher = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hasher.update(bytes.len().to_le_bytes());
@@ -83,7 +88,7 @@ impl RowCache {
     }
 
     /// What is kept.
-    pub(super) async fn read(&self) -> Kept {
+    pub(in crate::plane) async fn read(&self) -> Kept {
         let file = self.file.clone();
         let read = tokio::task::spawn_blocking(move || match read(&file) {
             Ok(kept) => kept,
