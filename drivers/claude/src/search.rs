@@ -16,7 +16,21 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// Members of a record that hold what a reader sees, titles included.
-const MEMBERS: [&str; 6] = ["message.content", "content", "customTitle", "aiTitle", "summary", "lastPrompt"];
+const MEMBERS: [&str; 13] = [
+    "message.content",
+    "message.content[].text",
+    "message.content[].thinking",
+    "message.content[].input",
+    "message.content[].content",
+    "message.content[].content[].text",
+    "message.content[].content[].source.data",
+    "message.content[].source.data",
+    "content",
+    "customTitle",
+    "aiTitle",
+    "summary",
+    "lastPrompt",
+];
 /// Lines asked for at first: as many as a few hits mostly need.
 const FIRST_LINES: u32 = 16;
 /// Lines asked for at once when those were not enough.

@@ -7,4 +7,5 @@ mod export;
 mod help;
 mod hostile_text;
 mod list;
+mod search;
 mod show;

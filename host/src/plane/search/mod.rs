@@ -135,23 +135,23 @@ impl Plane {
         }
         drop(sender);
         let mut order = Order::new(stores.len(), request.limit);
-        while let Some(event) = events.recv().await {
+        let mut go_on = true;
+        while go_on && let Some(event) = events.recv().await {
             end.warnings.extend(event.warnings);
-            for row in order.next(event.store, event.found, event.frontier) {
-                if take(row).is_break() {
-                    return Ok(end);
-                }
-            }
-            if order.is_full() {
-                end.at_limit = true;
-                return Ok(end);
+            go_on = order.next(event.store, event.found, event.frontier).into_iter().all(|row| take(row).is_continue());
+            end.at_limit = order.is_full();
+            go_on &= !end.at_limit;
+        }
+        // What works on still has nobody to tell, and ends.
+        drop(events);
+        while let Some(ended) = stores.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!("a search ended unexpectedly: {error}");
             }
         }
         // A store that ended without a last word holds nothing up.
-        for row in order.rest() {
-            if take(row).is_break() {
-                break;
-            }
+        if go_on && order.rest().into_iter().any(|row| take(row).is_break()) {
+            tracing::debug!("nobody takes what was found");
         }
         Ok(end)
     }

@@ -110,7 +110,13 @@ pub(super) async fn one_store(
     }
     drop(sender);
     let mut faults = 0;
-    while let Some(done) = results.recv().await {
+    loop {
+        let done = tokio::select! {
+            // Workers are waited for: nothing of them is to run on when the search is over.
+            () = events.closed() => return workers.shutdown().await,
+            done = results.recv() => done,
+        };
+        let Some(done) = done else { break };
         faults += done.faults.len();
         let mut warnings: Vec<SessionRow> = done.faults.iter().map(|fault| warning(warning_of(fault))).collect();
         let mut found = Vec::new();
@@ -127,7 +133,7 @@ pub(super) async fn one_store(
         }
         let frontier = if given_up { f64::NEG_INFINITY } else { progress.frontier() };
         if events.send(Event { store, found, warnings, frontier }).await.is_err() || given_up {
-            return;
+            return workers.shutdown().await;
         }
     }
     if !progress.is_over() {

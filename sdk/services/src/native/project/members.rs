@@ -7,9 +7,9 @@ use super::scan::Scanner;
 pub(in crate::native) struct Members<'a>(Scanner<'a>);
 
 impl<'a> Members<'a> {
-    /// Of these members.
+    /// Of these members; of one that has others of them in it only those count.
     pub(in crate::native) fn new(pattern: &'a Pattern) -> Self {
-        Self(Scanner::new(pattern, u32::MAX))
+        Self(Scanner::innermost(pattern))
     }
 
     /// JSON texts of the values. None when the line is not one whole object.

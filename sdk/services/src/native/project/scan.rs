@@ -13,6 +13,8 @@ use wide::u8x16;
 pub(super) struct Scanner<'a> {
     pattern: &'a Pattern,
     max_value: usize,
+    /// Of a value that is gone into only what is asked for inside counts.
+    innermost: bool,
     frames: Vec<Frame>,
     key: Vec<u8>,
 }
@@ -30,7 +32,12 @@ struct Frame {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(pattern: &'a Pattern, max_value: u32) -> Self {
-        Self { pattern, max_value: max_value as usize, frames: Vec::new(), key: Vec::new() }
+        Self { pattern, max_value: max_value as usize, innermost: false, frames: Vec::new(), key: Vec::new() }
+    }
+
+    /// Gives values of any length, and of those with members that are asked for only these.
+    pub(super) fn innermost(pattern: &'a Pattern) -> Self {
+        Self { innermost: true, ..Self::new(pattern, u32::MAX) }
     }
 
     /// Gives the values of a line to `take`: member, position of the element, and text unless it
@@ -59,8 +66,9 @@ impl<'a> Scanner<'a> {
                 frame.behind = frame.behind.saturating_add(1);
                 let first = *line.get(at)?;
                 let asked = node.map(|node| self.pattern.node(node));
-                let wanted = asked.map_or(&[][..], |asked| &asked.wanted);
                 let descend = asked.is_some_and(|asked| asks_inside(asked, first));
+                let counts = !(descend && self.innermost);
+                let wanted = asked.filter(|_| counts).map_or(&[][..], |asked| &asked.wanted);
                 if !descend || !wanted.is_empty() {
                     let end = value_end(line, at)?;
                     if !wanted.is_empty() {

@@ -163,6 +163,19 @@ fn lines_count_where_it_is_inside_the_members_asked_for() {
 }
 
 #[test]
+fn of_what_is_gone_into_only_the_inside_counts() {
+    let file = concat!(
+        "{\"a\":\"word\"}\n",
+        "{\"a\":[{\"kind\":\"word\"},{\"b\":\"text\"}]}\n",
+        "{\"a\":[{\"b\":{\"deep\":[\"word\"]}}]}\n",
+        "{\"a\":{\"b\":\"word\"}}\n"
+    );
+    let all: Vec<&str> = file.lines().collect();
+    // An object is not gone into for the elements of an array.
+    assert_eq!(lines(&literal("word"), file, &["a", "a[].b"], 1 << 10), [all[0], all[2], all[3]]);
+}
+
+#[test]
 fn a_line_longer_than_a_block_is_one_line() {
     let long = format!("{{\"a\":\"{} needle {}\"}}", "x".repeat(500), "y".repeat(500));
     let file = format!("{{}}\n{long}\n{{\"b\":\"needle\"}}\n");
