@@ -150,7 +150,11 @@ impl SessionRow {
             agent_id: facts.agent_id.clone(),
             created_at: iso(facts.created_at),
             stats: facts.stats.clone(),
-            warnings: serde_json::from_str(&facts.warnings).unwrap_or_default(),
+            warnings: if facts.warnings.is_empty() {
+                Vec::new()
+            } else {
+                serde_json::from_str(&facts.warnings).unwrap_or_default()
+            },
             ..Self::plain(id.clone(), title.clone(), cwd.clone(), agent, *activity)
         }
     }
@@ -159,7 +163,12 @@ impl SessionRow {
     pub fn of_warning(warning: Warning, agent: &str) -> Self {
         let id = format!("warning:{agent}:{}:{}", warning.code, warning.path.as_deref().unwrap_or_default());
         let title = crate::text::clean_line(&warning.message, 300);
-        Self { source: Source::Warning, warnings: vec![warning], ..Self::plain(id, title, String::new(), agent, 0.0) }
+        Self {
+            source: Source::Warning,
+            warnings: vec![warning],
+            created_at: iso(0.0),
+            ..Self::plain(id, title, String::new(), agent, 0.0)
+        }
     }
 
     /// A row of which only the id is known.
@@ -186,7 +195,7 @@ impl SessionRow {
             spans: Vec::new(),
             parent_session_id: None,
             agent_id: None,
-            created_at: iso(0.0),
+            created_at: String::new(),
             stats: None,
             warnings: Vec::new(),
             activity,

@@ -17,4 +17,5 @@ mod inspection;
 mod memory;
 mod output;
 mod reading;
+mod search;
 mod time;

@@ -34,8 +34,9 @@ pub fn session(
     Ok((!hits.is_empty()).then_some(FoundSession { session: row, hits, more }))
 }
 
-/// Reads every session of these keys that is not ruled out.
-pub(crate) fn by_reading<D: SessionRead>(
+/// Reads every session of these keys that [`SessionRead::may_hold`] does not rule out; the default
+/// of [`SessionRead::search`].
+pub fn by_reading<D: SessionRead>(
     host: &Host,
     keys: &[String],
     query: &SearchQuery,

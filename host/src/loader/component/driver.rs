@@ -8,7 +8,8 @@ use super::pull::{self, Pulled};
 use crate::host_services::Reach;
 use crate::loader::check::{self, Breach};
 use crate::loader::{
-    About, Capability, Driver, Fault, FaultKind, NativeCopy, SessionRead, Transcript, search_by_reading,
+    About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, Trace, Transcript,
+    search_by_reading,
 };
 use crate::text::clean_line;
 use async_trait::async_trait;
@@ -58,11 +59,19 @@ impl Driver for ComponentDriver {
 }
 
 impl Reader {
-    /// A fresh instance with the stores open, its time running, and the code that it is of.
-    async fn sandbox(&self, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
+    /// A fresh instance with the stores open, and its time running.
+    async fn enter(&self, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        self.enter_over(self.open_stores(call)?, call).await
+    }
+
+    fn open_stores(&self, call: &'static str) -> Result<Vec<Store>, Fault> {
         let open = |granted: &GrantedStore| Store::open(&granted.request, &granted.place, &*granted.refuse);
         let stores = self.stores.iter().map(open).collect::<Result<Vec<_>, _>>();
-        let stores = stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))?;
+        stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))
+    }
+
+    /// A fresh instance over these stores, and the code that it is of.
+    async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
         let reach = Reach::new(Arc::clone(&self.driver), stores);
         let runtime = &self.code.runtime;
         let ready = self.ready(call).await?;
@@ -71,8 +80,8 @@ impl Reader {
         Ok((sandbox, ready))
     }
 
-    async fn enter(&self, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
-        let (mut sandbox, ready) = self.sandbox(call).await?;
+    async fn enter_over(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        let (mut sandbox, ready) = self.sandbox(stores, call).await?;
         let exports = ready.read.as_ref();
         let exports = exports.ok_or_else(|| self.start(call, "it no longer exports `session-read`".to_owned()))?;
         let guest = exports.load(&mut sandbox.store, &sandbox.instance);
@@ -96,16 +105,43 @@ impl Reader {
 #[async_trait]
 impl SessionRead for Reader {
     async fn scan(&self) -> Result<ScanReport, Fault> {
+        match self.rescan(None).await? {
+            Rescan::Report(report, _) => Ok(report),
+            Rescan::Unchanged => Ok(nothing()),
+        }
+    }
+
+    async fn rescan(&self, known: Option<ScanBasis>) -> Result<Rescan, Fault> {
         const CALL: &str = "session-read.scan";
         if !self.stores.iter().any(|granted| granted.place.try_exists().unwrap_or(true)) {
             // Nothing is there, which the driver need not be asked: most people use one agent
             // or two, and the code of the others stays on disk.
-            return Ok(ScanReport { entries: Vec::new(), warnings: Vec::new() });
+            return Ok(Rescan::Report(nothing(), None));
         }
-        let (mut sandbox, guest) = self.enter(CALL).await?;
+        let began = epoch_ns_now();
+        let mut stores = self.open_stores(CALL)?;
+        let mut trace = Trace::default();
+        if let Some(known) = known {
+            let (answer, opened) = tokio::task::spawn_blocking(move || {
+                (known.holds(|name| stores.iter().find(|store| store.name() == name)), stores)
+            })
+            .await
+            .map_err(|e| Fault::new(&self.driver, CALL, FaultKind::Start, e.to_string()))?;
+            match answer {
+                Ok(()) => return Ok(Rescan::Unchanged),
+                Err(so_far) => trace = so_far,
+            }
+            stores = opened;
+        }
+        let (mut sandbox, guest) = self.enter_over(stores, CALL).await?;
+        sandbox.store.data_mut().reach.trace(trace);
         let answer = within(sandbox.until(), guest.call_scan(&mut sandbox.store)).await;
         let report = sandbox.judge_result(CALL, answer)?;
-        self.checked(CALL, check::scan(report))
+        let report = self.checked(CALL, check::scan(report))?;
+        let trace = sandbox.store.data_mut().reach.take_trace();
+        // What went wrong once may go well the next time, although nothing changed.
+        let basis = trace.filter(|_| report.warnings.is_empty()).and_then(|trace| trace.basis(began));
+        Ok(Rescan::Report(report, basis))
     }
 
     async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault> {
@@ -121,7 +157,7 @@ impl SessionRead for Reader {
         let Some(exports) = &self.ready(CALL).await?.search else {
             return search_by_reading::search(&self.driver, self, &keys, query).await;
         };
-        let (mut sandbox, _) = self.sandbox(CALL).await?;
+        let (mut sandbox, _) = self.sandbox(self.open_stores(CALL)?, CALL).await?;
         let guest = exports.load(&mut sandbox.store, &sandbox.instance);
         let guest = guest.map_err(|e| self.start(CALL, super::call::reason(&e)))?;
         let answer = within(sandbox.until(), guest.call_search(&mut sandbox.store, &keys, query)).await;
@@ -183,4 +219,13 @@ impl SessionRead for Reader {
         let answer = within(sandbox.until(), guest.call_locks(&mut sandbox.store)).await;
         Ok(check::locks(sandbox.judge_result(CALL, answer)?))
     }
+}
+
+fn nothing() -> ScanReport {
+    ScanReport { entries: Vec::new(), warnings: Vec::new() }
+}
+
+fn epoch_ns_now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -16,7 +16,7 @@ const CALL_BYTES: u64 = 32 << 20;
 pub(super) async fn summaries_of(
     driver: &Arc<dyn Driver>,
     reader: &dyn SessionRead,
-    entries: &[&ScanEntry],
+    entries: &[ScanEntry],
     with_stats: bool,
 ) -> (Vec<Summary>, Vec<Fault>) {
     let detail = if with_stats { SummaryDetail::Stats } else { SummaryDetail::Row };
@@ -65,7 +65,7 @@ async fn work_off(driver: Arc<dyn Driver>, queue: Arc<Queue>, detail: SummaryDet
 type Queue = Mutex<Vec<Vec<String>>>;
 
 /// The keys split into calls, the heaviest last, since they are taken from the end.
-fn calls(entries: &[&ScanEntry], parallel: usize) -> Vec<Vec<String>> {
+fn calls(entries: &[ScanEntry], parallel: usize) -> Vec<Vec<String>> {
     let mut entries = entries.to_vec();
     entries.sort_by_key(|entry| entry.bytes);
     let share = entries.len().div_ceil(parallel.max(1)).clamp(1, CALL_KEYS);

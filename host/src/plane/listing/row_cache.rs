@@ -1,12 +1,12 @@
 //! Rows kept on disk between listings: by the driver's build, the key and the stamp.
 //!
 //! Always rebuildable and never trusted over the store: a row is used only while the store's
-//! own scan gives the stamp under which it was made. A file that can't be understood counts as
+//! own scan gives the stamp under which it was made, or all that the scan rests on is as it was. A file that can't be understood counts as
 //! absent. Several processes may read and replace it at once; the last one to write wins, and
 //! what it did not know is made again.
 
 use crate::home::Home;
-use crate::loader::About;
+use crate::loader::{About, ScanBasis};
 use crate::plane::row::SessionFacts;
 use crate::text::hex;
 use sepia_ir::ScanEntry;
@@ -34,33 +34,70 @@ pub(in crate::plane) struct RowCache {
     file: PathBuf,
 }
 
-/// What is kept, by key.
-#[derive(Debug, Default)]
-pub(in crate::plane) struct Kept(HashMap<String, Entry>);
+/// What is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in crate::plane) struct Kept {
+    /// What the scan that found the entries rests on.
+    basis: Option<ScanBasis>,
+    entries: Vec<KeptEntry>,
+}
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Entry {
-    key: String,
+/// An entry of a scan, and its rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::plane) struct KeptEntry {
+    pub(super) key: String,
     stamp: String,
-    rows: Vec<SessionFacts>,
+    bytes: u64,
+    /// Epoch seconds.
+    pub(super) changed_at: f64,
+    /// None when they are not known, or may still be changing.
+    pub(in crate::plane) rows: Option<Vec<SessionFacts>>,
+}
+
+impl KeptEntry {
+    /// As the driver knows it.
+    pub(in crate::plane) fn as_scanned(&self) -> ScanEntry {
+        ScanEntry {
+            key: self.key.clone(),
+            stamp: self.stamp.clone(),
+            bytes: self.bytes,
+            changed_at: self.changed_at,
+            session_id: None,
+        }
+    }
+
+    /// Whether what is made of it now may be kept: it is not changing any more. `now` is when
+    /// the scan began, epoch seconds.
+    pub(super) fn is_settled(&self, now: f64) -> bool {
+        self.changed_at + SETTLED < now
+    }
 }
 
 impl Kept {
-    /// The rows of an entry that has not changed.
-    pub(in crate::plane) fn rows(&self, entry: &ScanEntry) -> Option<&[SessionFacts]> {
-        let kept = self.0.get(&entry.key).filter(|kept| kept.stamp == entry.stamp)?;
-        Some(&kept.rows)
+    /// What the scan that found this rests on; taken out.
+    pub(super) fn take_basis(&mut self) -> Option<ScanBasis> {
+        self.basis.take()
     }
 
-    /// Keeps the rows of an entry, unless it may still be changing. `now` is when the scan
-    /// began, epoch seconds.
-    pub(super) fn learn(&mut self, entry: &ScanEntry, rows: Vec<SessionFacts>, now: f64) -> bool {
-        let settled = entry.changed_at + SETTLED < now;
-        if settled {
-            let kept = Entry { key: entry.key.clone(), stamp: entry.stamp.clone(), rows };
-            self.0.insert(kept.key.clone(), kept);
-        }
-        settled
+    /// The entries, when the store did not change.
+    pub(super) fn entries(self) -> Vec<KeptEntry> {
+        self.entries
+    }
+
+    /// The entries of a new scan, with the rows of those that did not change. Says also
+    /// whether there is anything to write down for that alone.
+    pub(in crate::plane) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
+        let before = self.entries.len();
+        let mut kept: HashMap<String, KeptEntry> =
+            self.entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect();
+        let entry = |scanned: ScanEntry| {
+            let same = kept.remove(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
+            let ScanEntry { key, stamp, bytes, changed_at, .. } = scanned;
+            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows) }
+        };
+        let entries: Vec<KeptEntry> = scanned.into_iter().map(entry).collect();
+        let changed = before != entries.len();
+        (entries, changed)
     }
 }
 
@@ -102,17 +139,12 @@ impl RowCache {
         read.await.unwrap_or_default()
     }
 
-    /// Keeps what still exists, if there is anything new to keep or something to forget.
-    /// Failing costs the next listing some work, nothing else.
-    pub(super) async fn write(&self, mut kept: Kept, scanned: &[ScanEntry], learned: usize) {
-        let before = kept.0.len();
-        let entries: Vec<Entry> = scanned.iter().filter_map(|entry| kept.0.remove(&entry.key)).collect();
-        if learned == 0 && entries.len() == before {
-            return;
-        }
+    /// Keeps entries, with what the scan that found them rests on. Failing costs the next
+    /// listing some work, nothing else.
+    pub(super) async fn write(&self, basis: Option<ScanBasis>, entries: Vec<KeptEntry>) {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
-            if let Err(error) = write(&file, &entries) {
+            if let Err(error) = write(&file, &Kept { basis, entries }) {
                 tracing::debug!("the rows can't be kept as {}: {error}", file.display());
             }
         });
@@ -132,12 +164,11 @@ fn read(file: &Path) -> io::Result<Kept> {
     if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
         return Err(damaged());
     }
-    let entries: Vec<Entry> = postcard::from_bytes(content).map_err(|_| damaged())?;
-    Ok(Kept(entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect()))
+    postcard::from_bytes(content).map_err(|_| damaged())
 }
 
-fn write(file: &Path, entries: &[Entry]) -> io::Result<()> {
-    let content = postcard::to_allocvec(entries).map_err(io::Error::other)?;
+fn write(file: &Path, kept: &Kept) -> io::Result<()> {
+    let content = postcard::to_allocvec(kept).map_err(io::Error::other)?;
     if content.len() > MOST_BYTES {
         return Err(io::Error::other("there are more rows than are kept"));
     }
@@ -179,32 +210,38 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    fn entry(key: &str, stamp: &str, changed_at: f64) -> ScanEntry {
-        ScanEntry { key: key.into(), stamp: stamp.into(), bytes: 1, changed_at, session_id: None }
+    fn entry(key: &str, stamp: &str) -> ScanEntry {
+        ScanEntry { key: key.into(), stamp: stamp.into(), bytes: 1, changed_at: 98.0, session_id: None }
     }
 
     fn kept() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rows/a.rows");
         let row = SessionFacts { id: "a".into(), title: "t".into(), ..SessionFacts::default() };
-        write(&file, &[Entry { key: "k".into(), stamp: "1".into(), rows: vec![row] }]).unwrap();
+        let (mut entries, _) = Kept::default().entries_of(vec![entry("k", "1")]);
+        entries[0].rows = Some(vec![row]);
+        write(&file, &Kept { basis: None, entries }).unwrap();
         (folder, file)
     }
 
     #[test]
     fn a_row_is_used_only_under_its_own_stamp() {
         let (_folder, file) = kept();
-        let kept = read(&file).unwrap();
-        assert_eq!(kept.rows(&entry("k", "1", 0.0)).unwrap()[0].title, "t");
-        assert!(kept.rows(&entry("k", "2", 0.0)).is_none());
-        assert!(kept.rows(&entry("l", "1", 0.0)).is_none());
+        let of = |scanned| read(&file).unwrap().entries_of(scanned);
+        let (same, changed) = of(vec![entry("k", "1")]);
+        assert_eq!(same[0].rows.as_ref().unwrap()[0].title, "t");
+        assert!(!changed);
+        let (other, changed) = of(vec![entry("k", "2"), entry("l", "1")]);
+        assert!(other.iter().all(|entry| entry.rows.is_none()));
+        assert!(changed);
+        assert!(of(Vec::new()).1, "what is gone is forgotten");
     }
 
     #[test]
-    fn what_may_still_be_changing_is_not_kept() {
-        let mut kept = Kept::default();
-        assert!(!kept.learn(&entry("k", "1", 99.5), Vec::new(), 100.0));
-        assert!(kept.learn(&entry("k", "1", 98.0), Vec::new(), 100.0));
+    fn what_may_still_be_changing_is_not_settled() {
+        let (entries, _) = Kept::default().entries_of(vec![entry("k", "1")]);
+        assert!(entries[0].is_settled(99.5));
+        assert!(!entries[0].is_settled(98.9));
     }
 
     #[test]
@@ -227,7 +264,7 @@ mod tests {
         for n in 0..40 {
             fs::write(file.with_file_name(format!("{n}.rows")), b"").unwrap();
         }
-        write(&file, &[]).unwrap();
+        write(&file, &Kept::default()).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("rows")).unwrap().count(), MOST_FILES);
         assert!(file.exists());
     }

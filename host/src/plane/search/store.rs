@@ -3,7 +3,7 @@
 
 use super::found::{FoundRow, Hit};
 use crate::loader::{Driver, Fault, FaultKind};
-use crate::plane::listing::{RowCache, Wanted, warning_of};
+use crate::plane::listing::{KeptEntry, RowCache, Wanted, warning_of};
 use crate::plane::row::{SessionFacts, SessionRow};
 use sepia_ir::{ErrorCode, ScanEntry, SearchQuery, SearchReport, Warning};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -80,17 +80,17 @@ pub(super) async fn one_store(
         }
     };
     let mut real = HashMap::new();
-    let kept = match rows {
-        Some(rows) => Some(rows.read().await),
-        None => None,
-    };
-    let may_be_wanted = |entry: &&ScanEntry| {
-        let rows = kept.as_ref().and_then(|kept| kept.rows(entry));
+    let mut entries = report.entries;
+    if let Some(rows) = rows {
+        let (kept, _) = rows.read().await.entries_of(entries);
+        let mut any = |rows: &[SessionFacts]| rows.iter().any(|row| search.wanted.takes(row, &mut real));
+        let may_be_wanted = kept.iter().filter(|entry| entry.rows.as_deref().is_none_or(&mut any));
+        entries = may_be_wanted.map(KeptEntry::as_scanned).collect();
+    }
+    if let Some(since) = search.since {
         // No row of an entry is newer than the entry itself.
-        search.since.is_none_or(|since| entry.changed_at >= since)
-            && rows.is_none_or(|rows| rows.iter().any(|row| search.wanted.takes(row, &mut real)))
-    };
-    let mut entries: Vec<&ScanEntry> = report.entries.iter().filter(may_be_wanted).collect();
+        entries.retain(|entry| entry.changed_at >= since);
+    }
     entries.sort_by(|a, b| b.changed_at.total_cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
     let (calls, mut progress) = calls(&entries, reader.parallel().max(1));
     let mut taken = Taken { wanted: &search.wanted, agent: &agent, ids: HashSet::new(), real };
@@ -242,7 +242,7 @@ impl Progress {
 }
 
 /// The entries, newest first, split into calls.
-fn calls(entries: &[&ScanEntry], parallel: usize) -> (VecDeque<Call>, Progress) {
+fn calls(entries: &[ScanEntry], parallel: usize) -> (VecDeque<Call>, Progress) {
     let mut calls: VecDeque<Call> = VecDeque::new();
     let mut newest = Vec::new();
     let (mut bytes, mut most) = (0, 0);
@@ -281,7 +281,7 @@ mod tests {
             session_id: None,
         };
         let entries: Vec<ScanEntry> = (0..1_000).map(entry).collect();
-        let (calls, mut progress) = calls(&entries.iter().collect::<Vec<_>>(), 2);
+        let (calls, mut progress) = calls(&entries, 2);
         let keys: Vec<&String> = calls.iter().flat_map(|call| &call.keys).collect();
         assert_eq!(keys, entries.iter().map(|entry| &entry.key).collect::<Vec<_>>());
         let sizes: Vec<usize> = calls.iter().map(|call| call.keys.len()).collect();

@@ -60,7 +60,7 @@ fn look(file: &Path) -> Option<FileLook> {
 }
 
 /// The file that SQLite keeps beside a database.
-pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
+pub(in crate::native) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     name.into()
