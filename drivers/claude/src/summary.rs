@@ -54,7 +54,13 @@ pub(crate) struct Row {
     pub(crate) envelope: Envelope,
 }
 
-fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDetail) -> Result<Vec<Row>, DriverError> {
+/// The sessions of a file.
+pub(crate) fn rows(
+    host: &Host,
+    path: &str,
+    transcript: &Transcript<'_>,
+    detail: SummaryDetail,
+) -> Result<Vec<Row>, DriverError> {
     let scope = transcript.scope();
     let report = host.survey(STORE, path, &query(scope))?;
     let first = Found::of(&report);

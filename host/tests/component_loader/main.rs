@@ -19,4 +19,5 @@ mod memory;
 mod output;
 mod reading;
 mod rescan;
+mod search;
 mod time;

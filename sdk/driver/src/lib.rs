@@ -25,6 +25,7 @@
 mod driver;
 mod host;
 mod one_line;
+pub mod search;
 mod session_read;
 
 pub mod json;

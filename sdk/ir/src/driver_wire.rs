@@ -6,6 +6,7 @@ use crate::listing::SummaryDetail;
 use crate::manifest::StoreRequest;
 use crate::node::MessageNode;
 use crate::paging::Branch;
+use crate::search::SearchQuery;
 use serde::{Deserialize, Serialize};
 
 /// Version of this wire; a program that announces another is refused.
@@ -48,7 +49,7 @@ pub struct WireManifest {
     #[serde(default)]
     pub capabilities: Vec<serde_json::Value>,
     /// Optional methods that the program also answers: `scan` stands for `session.scan` and
-    /// `session.summaries`.
+    /// `session.summaries`, `native`, `locks` and `search` for the methods of these names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
     /// Command line of the agent for live sessions, split at white space.
@@ -94,6 +95,16 @@ pub struct SummariesParams {
     pub keys: Vec<String>,
     /// How much a row has to say.
     pub detail: SummaryDetail,
+}
+
+/// Parameters of the extension method `session.search`; its result is a list of reports, one a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchParams {
+    /// Keys of `session.scan`.
+    pub keys: Vec<String>,
+    /// What is looked for.
+    pub query: SearchQuery,
 }
 
 /// Parameters of `session.history`.

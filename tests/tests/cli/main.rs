@@ -8,4 +8,5 @@ mod help;
 mod hostile_text;
 mod kept_rows;
 mod list;
+mod search;
 mod show;

@@ -30,13 +30,13 @@ const SUFFIX: &str = ".rows";
 
 /// Where the rows of one driver over its stores are kept.
 #[derive(Debug, Clone)]
-pub(super) struct RowCache {
+pub(in crate::plane) struct RowCache {
     file: PathBuf,
 }
 
 /// What is kept.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(in crate::plane) struct Kept {
     /// What the scan that found the entries rests on.
     basis: Option<ScanBasis>,
     entries: Vec<KeptEntry>,
@@ -44,7 +44,7 @@ pub(super) struct Kept {
 
 /// An entry of a scan, and its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptEntry {
+pub(in crate::plane) struct KeptEntry {
     pub(super) key: String,
     stamp: String,
     bytes: u64,
@@ -59,12 +59,12 @@ pub(super) struct KeptEntry {
 
 impl KeptEntry {
     /// Its rows, as far as they are known.
-    pub(super) fn rows(&self) -> &[SessionFacts] {
+    pub(in crate::plane) fn rows(&self) -> &[SessionFacts] {
         self.rows.as_deref().unwrap_or_default()
     }
 
     /// Whether its rows are known.
-    pub(super) fn is_known(&self) -> bool {
+    pub(in crate::plane) fn is_known(&self) -> bool {
         self.rows.is_some()
     }
 
@@ -75,7 +75,7 @@ impl KeptEntry {
     }
 
     /// As the driver knows it.
-    pub(super) fn as_scanned(&self) -> ScanEntry {
+    pub(in crate::plane) fn as_scanned(&self) -> ScanEntry {
         ScanEntry {
             key: self.key.clone(),
             stamp: self.stamp.clone(),
@@ -105,7 +105,7 @@ impl Kept {
 
     /// The entries of a new scan, with the rows of those that did not change. Says also
     /// whether there is anything to write down for that alone.
-    pub(super) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
+    pub(in crate::plane) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
         let before = self.entries.len();
         let mut kept: HashMap<String, KeptEntry> =
             self.entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect();
@@ -122,7 +122,12 @@ impl Kept {
 
 impl RowCache {
     /// The cache of this driver over stores at these places.
-    pub(super) fn of<'a>(home: &Home, about: &About, places: impl Iterator<Item = &'a Path>, stats: bool) -> Self {
+    pub(in crate::plane) fn of<'a>(
+        home: &Home,
+        about: &About,
+        places: impl Iterator<Item = &'a Path>,
+        stats: bool,
+    ) -> Self {
         let mut hasher = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hasher.update(bytes.len().to_le_bytes());
@@ -139,7 +144,7 @@ impl RowCache {
     }
 
     /// What is kept.
-    pub(super) async fn read(&self) -> Kept {
+    pub(in crate::plane) async fn read(&self) -> Kept {
         let file = self.file.clone();
         let read = tokio::task::spawn_blocking(move || match read(&file) {
             Ok(kept) => kept,
