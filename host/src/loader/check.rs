@@ -165,7 +165,7 @@ pub struct Nodes {
 impl Nodes {
     /// None so far; at most so many nodes and bytes of text.
     pub fn new(most_count: u64, most_bytes: u64) -> Self {
-        Self { last: 0, count: 0, bytes: 0, most_count, most_bytes }
+        Self { last: -1, count: 0, bytes: 0, most_count, most_bytes }
     }
 
     /// Checks the next batch, and gives its text in bytes.
@@ -174,7 +174,7 @@ impl Nodes {
         for node in nodes.iter_mut() {
             if node.node_id <= self.last {
                 return breach(format!(
-                    "node {} comes after node {}; ids are positive and rise in the order of the store",
+                    "node {} comes after node {}; ids are not negative and rise in the order of the store",
                     node.node_id, self.last
                 ));
             }
@@ -210,8 +210,8 @@ pub fn page(mut page: HistoryPage, query: &HistoryQuery) -> Result<HistoryPage, 
         return breach(format!("the index of a page has more than {} MiB", MOST_INDEX >> 20));
     }
     for node in page.nodes.iter_mut().chain(&mut page.tool_call_nodes) {
-        if node.node_id <= 0 {
-            return breach(format!("node id {} is not positive", node.node_id));
+        if node.node_id < 0 {
+            return breach(format!("node id {} is negative", node.node_id));
         }
         self::node(node)?;
     }

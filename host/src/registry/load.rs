@@ -205,9 +205,12 @@ impl Choice<'_> {
 fn granted(stores: &[StorePlace], forbidden: &Forbidden) -> Result<Vec<GrantedStore>, LoadError> {
     let refuse = forbidden.clone().into_refusal();
     let with_place = stores.iter().filter_map(|store| Some((store, store.place.as_ref().ok()?)));
+    let real = |place: &sepia_services::Place| place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
+    // Where a file was put beside what is never granted, what else is there is not asked for.
+    let is_beside = |place: &sepia_services::Place| place.moved_by.as_ref().is_some_and(|name| name.ends_with("/.."));
+    let with_place = with_place.filter(|(_, place)| !(is_beside(place) && forbidden.covers(&real(place))));
     let grant = |(store, place): (&StorePlace, &sepia_services::Place)| {
-        let real = place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
-        if forbidden.covers(&real) {
+        if forbidden.covers(&real(place)) {
             let hint =
                 store.request.env.first().map(|name| format!("; set {name} to the folder itself")).unwrap_or_default();
             let message = format!(

@@ -11,10 +11,12 @@
 
 mod answers;
 mod cache;
+mod databases;
 mod files;
 mod guests;
 mod inspection;
 mod memory;
 mod output;
 mod reading;
+mod rescan;
 mod time;

@@ -13,16 +13,8 @@ pub const PROTOCOL: u32 = 1;
 
 /// JSON-RPC error codes of this wire.
 pub mod code {
-    /// Not JSON.
-    pub const PARSE: i64 = -32700;
-    /// Not a request.
-    pub const INVALID_REQUEST: i64 = -32600;
-    /// Unknown method.
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// Wrong parameters.
-    pub const INVALID_PARAMS: i64 = -32602;
-    /// A fault of the driver itself.
-    pub const INTERNAL: i64 = -32603;
+    pub use crate::json_rpc_code::*;
+
     /// No such session; the message says which.
     pub const NOT_FOUND: i64 = -32001;
     /// The session is at work.

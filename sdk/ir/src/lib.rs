@@ -29,6 +29,7 @@ mod writing;
 
 pub mod chain;
 pub mod driver_wire;
+pub mod json_rpc_code;
 pub mod json_text;
 pub mod single_line;
 

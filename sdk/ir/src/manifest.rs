@@ -41,6 +41,7 @@ pub struct StoreRequest {
     pub name: String,
     /// Environment variables that move the place; the first that is set and not empty wins.
     /// `NAME/below` is a folder below what the variable names.
+    /// `NAME/..` stands for the directory that the place in NAME is in.
     #[serde(default)]
     pub env: Vec<String>,
     /// Place when none is set; `~/` and `$XDG_*` are replaced.

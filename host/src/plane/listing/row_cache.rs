@@ -50,11 +50,30 @@ pub(super) struct KeptEntry {
     bytes: u64,
     /// Epoch seconds.
     pub(super) changed_at: f64,
-    /// None when they are not known, or may still be changing.
-    pub(super) rows: Option<Vec<SessionFacts>>,
+    /// None when they are not known.
+    rows: Option<Vec<SessionFacts>>,
+    /// The rows are right now, and may not be the next time.
+    #[serde(skip)]
+    passing: bool,
 }
 
 impl KeptEntry {
+    /// Its rows, as far as they are known.
+    pub(super) fn rows(&self) -> &[SessionFacts] {
+        self.rows.as_deref().unwrap_or_default()
+    }
+
+    /// Whether its rows are known.
+    pub(super) fn is_known(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// The driver made these rows; they are kept if they are lasting.
+    pub(super) fn learn(&mut self, rows: Vec<SessionFacts>, lasting: bool) {
+        self.rows = Some(rows);
+        self.passing = !lasting;
+    }
+
     /// As the driver knows it.
     pub(super) fn as_scanned(&self) -> ScanEntry {
         ScanEntry {
@@ -93,7 +112,7 @@ impl Kept {
         let entry = |scanned: ScanEntry| {
             let same = kept.remove(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
             let ScanEntry { key, stamp, bytes, changed_at, .. } = scanned;
-            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows) }
+            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows), passing: false }
         };
         let entries: Vec<KeptEntry> = scanned.into_iter().map(entry).collect();
         let changed = before != entries.len();
@@ -136,7 +155,10 @@ impl RowCache {
 
     /// Keeps entries, with what the scan that found them rests on. Failing costs the next
     /// listing some work, nothing else.
-    pub(super) async fn write(&self, basis: Option<ScanBasis>, entries: Vec<KeptEntry>) {
+    pub(super) async fn write(&self, basis: Option<ScanBasis>, mut entries: Vec<KeptEntry>) {
+        for entry in entries.iter_mut().filter(|entry| entry.passing) {
+            entry.rows = None;
+        }
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
             if let Err(error) = write(&file, &Kept { basis, entries }) {
@@ -214,7 +236,7 @@ mod tests {
         let file = folder.path().join("rows/a.rows");
         let row = SessionFacts { id: "a".into(), title: "t".into(), ..SessionFacts::default() };
         let (mut entries, _) = Kept::default().entries_of(vec![entry("k", "1")]);
-        entries[0].rows = Some(vec![row]);
+        entries[0].learn(vec![row], true);
         write(&file, &Kept { basis: None, entries }).unwrap();
         (folder, file)
     }
@@ -224,10 +246,10 @@ mod tests {
         let (_folder, file) = kept();
         let of = |scanned| read(&file).unwrap().entries_of(scanned);
         let (same, changed) = of(vec![entry("k", "1")]);
-        assert_eq!(same[0].rows.as_ref().unwrap()[0].title, "t");
+        assert_eq!(same[0].rows()[0].title, "t");
         assert!(!changed);
         let (other, changed) = of(vec![entry("k", "2"), entry("l", "1")]);
-        assert!(other.iter().all(|entry| entry.rows.is_none()));
+        assert!(other.iter().all(|entry| !entry.is_known()));
         assert!(changed);
         assert!(of(Vec::new()).1, "what is gone is forgotten");
     }

@@ -32,17 +32,26 @@ pub enum PlaceError {
     },
 }
 
-/// Resolves a declared store: the first variable that is set and not empty (`NAME/below`: a
-/// folder below what it names), else the default with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
-/// directory. Nothing is opened.
+/// Behind a variable: the directory that its place is in.
+const BESIDE: &str = "/..";
+
+/// Resolves a declared store: the first variable that is set and not empty, else the default
+/// with `~/` and `$XDG_…/` replaced. A variable with a path behind it is the folder there below
+/// its place, one with `/..` the directory that its place is in. A relative path in a variable
+/// counts from the current directory. Nothing is opened.
 pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let moved = request.env.iter().find_map(|entry| {
-        let (name, below) = entry.split_once('/').unwrap_or((entry, ""));
-        Some((name.to_owned(), PathBuf::from(set(name)?).join(below)))
+    let moved = request.env.iter().find_map(|name| {
+        let Some(variable) = name.strip_suffix(BESIDE) else {
+            let (variable, below) = name.split_once('/').unwrap_or((name, ""));
+            return Some((name, PathBuf::from(set(variable)?).join(below)));
+        };
+        let beside = std::path::absolute(set(variable)?).ok()?;
+        // The root lies in no directory.
+        Some((name, tidy(&beside).parent().map_or(beside, Path::to_owned)))
     });
     let (path, moved_by) = match moved {
-        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name)),
+        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
         None => (default_place(request, &set)?, None),
     };
     if !path.is_absolute() {
@@ -145,9 +154,32 @@ mod tests {
             let place = place_of(&request, &get).unwrap();
             (place.path.display().to_string(), place.moved_by)
         };
-        assert_eq!(place(&["HOLDER"]), ("/HOLDER/data".into(), Some("HOLDER".into())));
+        assert_eq!(place(&["HOLDER"]), ("/HOLDER/data".into(), Some("HOLDER/data".into())));
         assert_eq!(place(&["HOLDER", "FIRST"]), ("/FIRST".into(), Some("FIRST".into())));
         assert_eq!(place(&[]), ("/none".into(), None));
+    }
+
+    #[test]
+    fn a_variable_can_stand_for_the_directory_that_its_place_is_in() {
+        let beside = |value: &str| {
+            let request = StoreRequest {
+                name: "beside".into(),
+                env: vec!["FILE/..".into()],
+                default_path: "~/x".into(),
+                kind: StoreKind::Directory,
+                access: StoreAccess::Read,
+                follow_links_in: Vec::new(),
+            };
+            let environment = [("FILE", value), ("HOME", "/home/me")];
+            place_of(&request, &|name| environment.iter().find(|(known, _)| *known == name).map(|(_, v)| v.into()))
+                .unwrap()
+        };
+        let moved = |path: &str| Place { path: path.into(), moved_by: Some("FILE/..".into()) };
+        assert_eq!(beside("/a/b/file.db"), moved("/a/b"));
+        assert_eq!(beside("/a/b/./file.db/"), moved("/a/b"));
+        assert_eq!(beside("/file.db"), moved("/"));
+        assert_eq!(beside("file.db").path, std::env::current_dir().unwrap());
+        assert_eq!(beside(""), Place { path: "/home/me/x".into(), moved_by: None });
     }
 
     #[test]
