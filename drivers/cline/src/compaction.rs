@@ -55,19 +55,17 @@ pub(crate) fn read(host: &Host, place: Place) -> Result<Result<(Compacted, Compa
         }
     }
     elements.end()?;
-    let number = |name: &str| {
-        let json = std::str::from_utf8(elements.member(name)?).ok()?;
-        u32::try_from(whole(sepia_sdk::json::parse::<Number>(json).ok()?.0?)?).ok()
-    };
-    let text = |name: &str| serde_json::from_slice::<String>(elements.member(name)?).ok();
+    let number =
+        |name: &str| u32::try_from(whole(sepia_sdk::json::parse::<Number>(elements.member(name)?).ok()?.0?)?).ok();
     let Some(messages) = number("source_message_count") else {
         let message = format!("`{path}` can't be read, so what of the session the model still sees is not known");
         return Ok(Err(Warning::new("unreadable-compaction", message).in_file(path)));
     };
     compacted.messages = messages;
-    compacted.last = text("source_last_message_key").and_then(|key| key.strip_prefix("id:").map(str::to_owned));
+    compacted.last =
+        elements.text_member("source_last_message_key").and_then(|key| key.strip_prefix("id:").map(str::to_owned));
     told.source_messages = messages;
-    told.at = text("updated_at").and_then(|at| time::of_text(&at));
+    told.at = elements.text_member("updated_at").and_then(|at| time::of_text(&at));
     Ok(Ok((compacted, told)))
 }
 

@@ -7,6 +7,8 @@
 use crate::pieces::{Pieces, Place};
 use sepia_ir::DriverError;
 use sepia_sdk::Host;
+use sepia_sdk::json::{Str, parse};
+use std::borrow::Cow;
 
 /// A longer element is not held: its node says so, with the place and the size.
 pub(crate) const LONGEST: usize = 16 << 20;
@@ -53,7 +55,7 @@ pub(crate) struct Elements {
     phase: Phase,
     in_object: bool,
     /// Members of the document that were met, as JSON text.
-    members: Vec<(String, Vec<u8>)>,
+    members: Vec<(String, String)>,
 }
 
 impl Elements {
@@ -72,8 +74,13 @@ impl Elements {
 
     /// A member of the document that was met already and is not long, as JSON text. The agent
     /// writes most of them before its list.
-    pub(crate) fn member(&self, name: &str) -> Option<&[u8]> {
-        self.members.iter().rev().find(|(known, _)| known == name).map(|(_, json)| json.as_slice())
+    pub(crate) fn member(&self, name: &str) -> Option<&str> {
+        self.members.iter().rev().find(|(known, _)| known == name).map(|(_, json)| json.as_str())
+    }
+
+    /// As [`Elements::member`], of a text.
+    pub(crate) fn text_member(&self, name: &str) -> Option<String> {
+        parse::<Str<'_>>(self.member(name)?).ok()?.0.map(Cow::into_owned)
     }
 
     /// Reads as far as the list begins, and nothing of it.
@@ -201,9 +208,10 @@ impl Elements {
 
     /// Keeps the member whose value was read last, unless it was too long.
     fn keep(&mut self, name: &[u8]) {
-        let value = self.pieces.marked();
-        if let (false, Ok(name)) = (value.is_empty(), serde_json::from_slice(name)) {
-            self.members.push((name, value.to_vec()));
+        let value = String::from_utf8_lossy(self.pieces.marked()).into_owned();
+        let name = std::str::from_utf8(name).ok().and_then(|name| parse::<Str<'_>>(name).ok()?.0);
+        if let Some(name) = name.filter(|_| !value.is_empty()) {
+            self.members.push((name.into_owned(), value));
         }
     }
 

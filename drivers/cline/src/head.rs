@@ -25,9 +25,8 @@ pub(crate) struct Head {
 pub(crate) fn look(host: &Host, source: &Source, messages: bool) -> Result<Head, DriverError> {
     let mut elements = Elements::head(host, source.place.clone());
     elements.begin()?;
-    let mut head = Head::default();
-    let updated = elements.member("updated_at").and_then(|json| serde_json::from_slice::<String>(json).ok());
-    head.updated = updated.and_then(|at| time::of_text(&at));
+    let updated = elements.text_member("updated_at").and_then(|at| time::of_text(&at));
+    let mut head = Head { updated, ..Head::default() };
     for _ in 0..if messages { MOST } else { 0 } {
         let Some(element) = elements.next()? else { break };
         let text = Text::of(element.bytes.unwrap_or_default());

@@ -35,18 +35,18 @@ pub(crate) fn pack(index: &Index, kept: &Kept, stamp: &str) -> Option<Vec<u8>> {
     let key = kept.key();
     let checksum = checksum(&key, stamp, index.get());
     let blob = Blob { form: FORM.to_owned(), key, stamp: stamp.to_owned(), checksum, index: &index };
-    serde_json::to_vec(&blob).ok()
+    serde_json::to_string(&blob).ok().map(String::into_bytes)
 }
 
 /// Where a packed index says that its session is. Nothing of it may be trusted.
 pub(crate) fn place_of(bytes: &[u8]) -> Option<Kept> {
-    let blob = serde_json::from_slice::<Blob<'_>>(bytes).ok()?;
+    let blob = serde_json::from_str::<Blob<'_>>(std::str::from_utf8(bytes).ok()?).ok()?;
     if blob.form == FORM { Kept::of(&blob.key) } else { None }
 }
 
 /// Unpacks an index of these files.
 pub(crate) fn unpack(bytes: &[u8], kept: &Kept, stamp: &str) -> Option<Index> {
-    let blob = serde_json::from_slice::<Blob<'_>>(bytes).ok()?;
+    let blob = serde_json::from_str::<Blob<'_>>(std::str::from_utf8(bytes).ok()?).ok()?;
     let right = blob.form == FORM
         && blob.key == kept.key()
         && blob.stamp == stamp

@@ -79,7 +79,7 @@ fn hold(demo: &Demo) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn in_a_session_folder(manifest in bytes(), messages in prop_oneof![bytes(), damaged()], sidecar in bytes(), agent in bytes()) {

@@ -14,6 +14,7 @@ mod index;
 mod laws;
 mod locks;
 mod manifests;
+mod places;
 mod samples;
 mod spoken;
 mod task_damage;
