@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a build script speaks to cargo on stdout")]
 
 use sepia_build::{BuildError, Built, Options};
+use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +33,10 @@ fn main() -> ExitCode {
 
 fn embed() -> Result<(), BuildError> {
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let root = sepia_build::workspace_root(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    // Of this run, not of the time when this script was compiled: one folder of build products
+    // may serve several checkouts.
+    let own_dir = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let root = sepia_build::workspace_root(&own_dir)?;
     let drivers = sepia_build::drivers(&root)?;
     watch(&root, &drivers);
     let crates: Vec<String> = drivers.iter().map(|name| format!("sepia-driver-{name}")).collect();
@@ -71,7 +75,11 @@ fn write(out_dir: &Path, drivers: &[String], built: &[Built]) -> Result<(), Buil
     for (driver, component) in drivers.iter().zip(built) {
         let file = format!("{driver}.wasm");
         put(&file, &component.bytes)?;
-        let _ = writeln!(list, "    ({driver:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))),");
+        let sha256: [u8; 32] = Sha256::digest(&component.bytes).into();
+        let _ = writeln!(
+            list,
+            "    Embedded {{ name: {driver:?}, wasm: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), sha256: {sha256:?} }},"
+        );
     }
     list.push_str("]\n");
     put("components.rs", list.as_bytes())

@@ -1,4 +1,15 @@
 //! The drivers that this program carries in itself, put here by its build script.
 
-/// Id and component of each driver, sorted by id.
-pub static COMPONENTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
+/// A component that is built in.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded {
+    /// Id of the driver.
+    pub name: &'static str,
+    /// The component.
+    pub wasm: &'static [u8],
+    /// Its SHA-256.
+    pub sha256: [u8; 32],
+}
+
+/// The drivers, sorted by id.
+pub static COMPONENTS: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/components.rs"));

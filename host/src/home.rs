@@ -46,6 +46,11 @@ impl Home {
         self.root.join("cache/components")
     }
 
+    /// Rows of session lists, kept until their sessions change.
+    pub fn row_cache(&self) -> PathBuf {
+        self.root.join("cache/rows")
+    }
+
     /// Which drivers a person has allowed.
     pub fn grants(&self) -> PathBuf {
         self.root.join("grants.json")

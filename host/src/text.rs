@@ -125,6 +125,12 @@ fn skip_string(rest: &mut std::str::Chars<'_>) {
     }
 }
 
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|n| char::from(DIGITS[usize::from(n)])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{clean_line, clean_text};

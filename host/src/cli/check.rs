@@ -95,7 +95,7 @@ async fn from(id: &str, origin: &Origin, form: Form, setup: &Setup) -> Result<Tr
             Err(Failure::said("native libraries are not brought in by this build; check the component or the program"))
         }
         (Origin::Embedded, _) => {
-            let bytes = setup.embedded.iter().find(|(name, _)| *name == id).map(|(_, bytes)| *bytes);
+            let bytes = setup.embedded.iter().find(|built_in| built_in.name == id).map(|built_in| built_in.wasm);
             let bytes = bytes.ok_or_else(|| Failure::said("it is not built into this program"))?;
             let cache = Some(setup.home.component_cache());
             Trial::component(bytes, Origin::Embedded, limits, cache).await.map_err(refused)

@@ -4,6 +4,7 @@ use super::args::ListArgs;
 use super::exit::Failure;
 use super::output;
 use super::table::{self, Column};
+use super::tree::{self, Line};
 use super::{setup, time};
 use crate::plane::{ListRequest, SessionRow, Source};
 use crate::text::clean_line;
@@ -23,8 +24,10 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         agent: args.agent.clone(),
         cwd,
         since: args.since,
-        limit: args.limit,
-        top_level: !args.subagents,
+        // Of a tree the limit counts roots, whose branches may be older than other roots.
+        limit: args.limit.filter(|_| !args.tree),
+        top_level: !args.subagents && !args.tree,
+        with_hidden: args.hidden,
         with_locks: args.locks,
         with_stats: args.stats,
     };
@@ -40,14 +43,19 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         tell_that_there_are_none(&plane.agents().await, &args);
         return Ok(());
     }
+    let lines = if args.tree {
+        tree::nested(&sessions, args.limit.unwrap_or(usize::MAX))
+    } else {
+        sessions.into_iter().map(|session| Line { session, depth: 0 }).collect()
+    };
     let mut out = output::stdout();
-    print(&mut out, &sessions, &args).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+    print(&mut out, &lines, &args).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
-fn print(out: &mut impl Write, sessions: &[&SessionRow], args: &ListArgs) -> std::io::Result<()> {
+fn print(out: &mut impl Write, lines: &[Line<'_>], args: &ListArgs) -> std::io::Result<()> {
     let now = Timestamp::now();
     let whole = !output::is_terminal();
-    let id_length = if whole { usize::MAX } else { telling_length(sessions) };
+    let id_length = if whole { usize::MAX } else { telling_length(lines) };
     let mut columns = vec![
         Column::fixed("ID"),
         Column::fixed("AGENT"),
@@ -58,11 +66,12 @@ fn print(out: &mut impl Write, sessions: &[&SessionRow], args: &ListArgs) -> std
     if args.stats {
         columns.extend(["MESSAGES", "TOOLS", "TOKENS"].map(Column::fixed));
     }
-    let row = |session: &&SessionRow| {
+    let row = |Line { session, depth }: &Line<'_>| {
         let id = clean_line(&session.id, 512);
         let mut title = clean_line(&session.title, 400);
         if session.parent_session_id.is_some() {
             title.insert_str(0, "↳ ");
+            title.insert_str(0, &"  ".repeat(depth.saturating_sub(1)));
         }
         if session.locked {
             title.insert_str(0, "● ");
@@ -80,13 +89,13 @@ fn print(out: &mut impl Write, sessions: &[&SessionRow], args: &ListArgs) -> std
         }
         cells
     };
-    let rows: Vec<Vec<String>> = sessions.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
     table::print(out, &columns, &rows)
 }
 
 /// As many characters of the ids as tell all of them apart.
-fn telling_length(sessions: &[&SessionRow]) -> usize {
-    let mut ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+fn telling_length(lines: &[Line<'_>]) -> usize {
+    let mut ids: Vec<&str> = lines.iter().map(|line| line.session.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
     let in_common = |pair: &[&str]| pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();

@@ -1,6 +1,7 @@
 //! `bulk-files`: walking, reading and searching at native speed.
 
 use super::{Reach, apart, contract::bulk_files::Host};
+use crate::loader::Question;
 use sepia_ir::{DriverError, Projection, SurveyQuery, SurveyReport, WalkReport};
 use wasmtime::Result;
 
@@ -12,8 +13,27 @@ impl Host for Reach {
         depth: u32,
         suffixes: Vec<String>,
     ) -> Result<Result<WalkReport, DriverError>> {
-        let walk = || Ok(self.store(&store)?.walk(&under, depth, &suffixes)?);
-        Ok(apart(walk))
+        let question = self.trace.is_some().then(|| Question::Walk {
+            store: store.clone(),
+            under: under.clone(),
+            depth,
+            suffixes: suffixes.clone(),
+        });
+        let walked = self.trace.as_mut().zip(question.as_ref()).and_then(|(trace, question)| trace.walked(question));
+        let report = match walked {
+            Some(report) => report,
+            None => match apart(|| self.store(&store)?.walk(&under, depth, &suffixes)) {
+                Ok(report) => report,
+                Err(error) => {
+                    self.asked_something_else();
+                    return Ok(Err(error.into()));
+                }
+            },
+        };
+        if let (Some(trace), Some(question)) = (&mut self.trace, question) {
+            trace.walk(question, &report);
+        }
+        Ok(Ok(report))
     }
 
     async fn read(
@@ -24,6 +44,7 @@ impl Host for Reach {
         bytes: u32,
     ) -> Result<Result<Vec<u8>, DriverError>> {
         // A hand-off would cost more than the read: at most 8 MiB, mostly of the page cache.
+        self.asked(Question::File { store: store.clone(), path: path.clone() });
         let read = || Ok(self.store(&store)?.read(&path, offset, bytes)?);
         Ok(read())
     }
@@ -34,6 +55,7 @@ impl Host for Reach {
         path: String,
         query: SurveyQuery,
     ) -> Result<Result<SurveyReport, DriverError>> {
+        self.asked(Question::File { store: store.clone(), path: path.clone() });
         let survey = || Ok(self.store(&store)?.survey(&path, &query)?);
         Ok(apart(survey))
     }
@@ -44,6 +66,7 @@ impl Host for Reach {
         path: String,
         query: Projection,
     ) -> Result<Result<Vec<u8>, DriverError>> {
+        self.asked(Question::File { store: store.clone(), path: path.clone() });
         let project = || Ok(self.store(&store)?.project(&path, &query)?);
         Ok(apart(project))
     }

@@ -7,7 +7,9 @@ mod log;
 mod processes;
 mod sqlite;
 mod stores;
+mod text_search;
 
+use crate::loader::{Question, Trace};
 use sepia_services::{ServiceError, Store};
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,6 +29,8 @@ pub struct Reach {
     log_lines: u32,
     /// Databases and queries that the guest holds.
     databases: ResourceTable,
+    /// What the guest asks of its stores, while it scans.
+    trace: Option<Trace>,
 }
 
 impl Reach {
@@ -34,7 +38,34 @@ impl Reach {
     pub fn new(driver: Arc<str>, stores: Vec<Store>) -> Self {
         let mut databases = ResourceTable::new();
         databases.set_max_capacity(DATABASE_HANDLES);
-        Self { driver, stores, log_lines: 0, databases }
+        Self { driver, stores, log_lines: 0, databases, trace: None }
+    }
+
+    /// Writes down what the guest asks of its stores from now on.
+    pub(crate) fn trace(&mut self, trace: Trace) {
+        self.trace = Some(trace);
+    }
+
+    /// What it asked.
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
+    }
+
+    /// It asked something whose answer can't be told to be the same another time.
+    pub(crate) fn asked_something_else(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.is_opaque();
+        }
+    }
+
+    /// It is about to read this.
+    fn asked(&mut self, question: Question) {
+        let Self { stores, trace: Some(trace), .. } = self else { return };
+        let (Question::Walk { store, .. } | Question::File { store, .. } | Question::Database { store, .. }) =
+            &question;
+        if let Some(store) = stores.iter().find(|known| known.name() == store) {
+            trace.read(question, store);
+        }
     }
 
     /// The granted stores.
@@ -74,6 +105,7 @@ pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut
     contract::log::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::stores::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::text_search::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::sqlite::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::processes::add_to_linker::<T, HasReach>(linker, reach)
 }

@@ -4,6 +4,7 @@
 
 use super::contract::sqlite::{Host, HostConnection, HostRows};
 use super::{Reach, apart};
+use crate::loader::Question;
 use sepia_ir::{DriverError, ErrorCode, SqlColumn, SqlValue};
 use sepia_services::sqlite::{ReadConnection, Rows};
 use wasmtime::Result;
@@ -17,6 +18,7 @@ fn reads_only() -> DriverError {
 
 impl Host for Reach {
     async fn open_read(&mut self, store: String, path: String) -> Answer<Resource<ReadConnection>> {
+        self.asked(Question::Database { store: store.clone(), path: path.clone() });
         match apart(|| self.store(&store)?.database(&path)) {
             Ok(connection) => Ok(Ok(self.databases.push(connection)?)),
             Err(error) => Ok(Err(error.into())),

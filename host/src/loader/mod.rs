@@ -8,19 +8,24 @@ pub mod component;
 pub mod fault;
 mod manifest;
 pub mod process;
+mod scan_basis;
+mod search_by_reading;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
+pub use scan_basis::ScanBasis;
+pub(crate) use scan_basis::{Question, Trace};
 
 use async_trait::async_trait;
 use sepia_ir::{
-    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, Session, SessionRef, Summary,
-    SummaryDetail,
+    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, SearchQuery, SearchReport, Session,
+    SessionRef, Summary, SummaryDetail,
 };
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use tokio::sync::mpsc;
 
 /// What a driver can do, in the order in which it is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Capability {
     /// Listing and reading sessions.
     SessionRead,
@@ -106,11 +111,20 @@ pub trait SessionRead: Send + Sync {
     /// Everything that may hold sessions.
     async fn scan(&self) -> Result<ScanReport, Fault>;
 
+    /// A scan, unless it is certain to answer as the one did that had this basis.
+    async fn rescan(&self, _known: Option<ScanBasis>) -> Result<Rescan, Fault> {
+        Ok(Rescan::Report(self.scan().await?, None))
+    }
+
     /// Rows of these keys, one summary a key, in the same order. Callers split large lists
     /// and call at once from several tasks.
     async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault>;
 
-    /// How many calls of `summaries` at once are of use: 1 for a driver that answers one
+    /// What the sessions of these keys hold, one report a key, in the same order. A driver that
+    /// does not search itself has its sessions read.
+    async fn search(&self, keys: Vec<String>, query: &SearchQuery) -> Result<Vec<SearchReport>, Fault>;
+
+    /// How many calls of `summaries` or `search` at once are of use: 1 for a driver that answers one
     /// after the other.
     fn parallel(&self) -> usize;
 
@@ -128,6 +142,15 @@ pub trait SessionRead: Send + Sync {
 
     /// Sessions that a running agent holds.
     async fn locks(&self) -> Result<Vec<LockState>, Fault>;
+}
+
+/// What a repeated scan comes to.
+#[derive(Debug)]
+pub enum Rescan {
+    /// All that the earlier scan asked of its stores would be answered the same.
+    Unchanged,
+    /// What there is, and what that rests on, where that is known.
+    Report(ScanReport, Option<ScanBasis>),
 }
 
 /// A session being read. The batches come from a task of the loader that runs one or two

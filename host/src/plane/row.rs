@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sepia_ir::{Json, Session, Warning, json_text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A row of the session list, in the key order of the wire document.
@@ -93,26 +93,69 @@ pub struct Span {
 }
 
 /// The parts of a session's metadata that a row shows.
-#[derive(Default, serde::Deserialize)]
-struct Shown {
-    #[serde(default)]
-    stats: Option<Box<RawValue>>,
-    #[serde(default)]
-    warnings: Vec<Warning>,
+#[derive(Default, Deserialize)]
+struct Shown<'a> {
+    #[serde(borrow, default)]
+    stats: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    warnings: Option<&'a RawValue>,
+}
+
+/// What a row takes from a session: small, and kept between listings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SessionFacts {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) cwd: String,
+    /// Epoch seconds.
+    pub(super) created_at: f64,
+    /// Epoch seconds.
+    pub(super) activity: f64,
+    pub(super) parent_session_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    /// The agent itself no longer lists it.
+    pub(super) hidden: bool,
+    /// JSON text, when it was asked for.
+    pub(super) stats: Option<Json>,
+    /// JSON text of a list; empty when nothing was passed over.
+    pub(super) warnings: Json,
+}
+
+impl SessionFacts {
+    /// Of a session without its nodes.
+    pub(super) fn of(session: Session) -> Self {
+        // Metadata of another shape has nothing to show.
+        let shown: Shown<'_> = serde_json::from_str(&session.metadata).unwrap_or_default();
+        Self {
+            stats: shown.stats.map(|stats| stats.get().to_owned()),
+            warnings: shown.warnings.map(|warnings| warnings.get().to_owned()).unwrap_or_default(),
+            id: session.id,
+            title: session.title,
+            cwd: session.working_directory,
+            created_at: session.created_at,
+            activity: session.last_activity_at,
+            parent_session_id: session.parent_session_id,
+            agent_id: session.agent_id,
+            hidden: session.hidden != 0,
+        }
+    }
 }
 
 impl SessionRow {
     /// The row of a session of an agent's store.
-    pub fn of_session(session: Session, agent: &str) -> Self {
-        // Metadata of another shape has nothing to show.
-        let shown: Shown = serde_json::from_str(&session.metadata).unwrap_or_default();
+    pub(super) fn of_facts(facts: &SessionFacts, agent: &str) -> Self {
+        let SessionFacts { id, title, cwd, activity, .. } = facts;
         Self {
-            parent_session_id: session.parent_session_id,
-            agent_id: session.agent_id,
-            created_at: iso(session.created_at),
-            stats: shown.stats.map(|stats| stats.get().to_owned()),
-            warnings: shown.warnings,
-            ..Self::plain(session.id, session.title, session.working_directory, agent, session.last_activity_at)
+            parent_session_id: facts.parent_session_id.clone(),
+            agent_id: facts.agent_id.clone(),
+            created_at: iso(facts.created_at),
+            stats: facts.stats.clone(),
+            warnings: if facts.warnings.is_empty() {
+                Vec::new()
+            } else {
+                serde_json::from_str(&facts.warnings).unwrap_or_default()
+            },
+            ..Self::plain(id.clone(), title.clone(), cwd.clone(), agent, *activity)
         }
     }
 
@@ -120,7 +163,18 @@ impl SessionRow {
     pub fn of_warning(warning: Warning, agent: &str) -> Self {
         let id = format!("warning:{agent}:{}:{}", warning.code, warning.path.as_deref().unwrap_or_default());
         let title = crate::text::clean_line(&warning.message, 300);
-        Self { source: Source::Warning, warnings: vec![warning], ..Self::plain(id, title, String::new(), agent, 0.0) }
+        Self {
+            source: Source::Warning,
+            warnings: vec![warning],
+            created_at: iso(0.0),
+            ..Self::plain(id, title, String::new(), agent, 0.0)
+        }
+    }
+
+    /// A row of which only the id is known.
+    #[cfg(test)]
+    pub(crate) fn new(id: &str, agent: &str) -> Self {
+        Self::plain(id.to_owned(), String::new(), String::new(), agent, 0.0)
     }
 
     fn plain(id: String, title: String, cwd: String, agent: &str, activity: f64) -> Self {
@@ -141,7 +195,7 @@ impl SessionRow {
             spans: Vec::new(),
             parent_session_id: None,
             agent_id: None,
-            created_at: iso(0.0),
+            created_at: String::new(),
             stats: None,
             warnings: Vec::new(),
             activity,

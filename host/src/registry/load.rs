@@ -5,6 +5,7 @@ use super::discovery::{Candidate, Sources};
 use super::grants::Grants;
 use super::places::{self, Forbidden, StorePlace};
 use super::{Found, Registry, State};
+use crate::embedded::Embedded;
 use crate::home::Home;
 use crate::limits::Limits;
 use crate::loader::component::{Components, GrantedStore, Prepared};
@@ -29,8 +30,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Where to look.
     pub sources: Sources,
-    /// Components built in: name and bytes.
-    pub embedded: &'static [(&'static str, &'static [u8])],
+    /// Components built in.
+    pub embedded: &'static [Embedded],
     /// Where the stores are.
     pub env: Env,
 }
@@ -54,10 +55,10 @@ impl Registry {
     /// Looks everywhere, brings in what is there, and decides. Never fails: what can't be used
     /// is listed with the reason.
     pub async fn load(setup: &Setup) -> Self {
-        let names: Vec<&'static str> = setup.embedded.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&'static str> = setup.embedded.iter().map(|built_in| built_in.name).collect();
         let candidates = setup.sources.candidates(&names);
         let components = Components::new(setup.limits.clone(), Some(setup.home.component_cache()));
-        let bringing = candidates.iter().map(|candidate| bring_in(candidate, setup, components.as_ref()));
+        let bringing = candidates.iter().map(|candidate| bring_in(candidate, setup, &components));
         let brought = join_all(bringing).await;
         let text_env = |name: &str| (setup.env)(name).and_then(|value| value.into_string().ok());
         let mut choice = Choice {
@@ -74,23 +75,18 @@ impl Registry {
     }
 }
 
-async fn bring_in(
-    candidate: &Candidate,
-    setup: &Setup,
-    components: Result<&Components, &LoadError>,
-) -> Result<Brought, LoadError> {
+async fn bring_in(candidate: &Candidate, setup: &Setup, components: &Components) -> Result<Brought, LoadError> {
     match (&candidate.origin, candidate.form) {
         (Origin::Embedded, _) => {
-            let bytes =
-                setup.embedded.iter().find(|(name, _)| Some(*name) == candidate.embedded).map(|(_, bytes)| *bytes);
-            let bytes =
-                bytes.ok_or_else(|| LoadError::new(LoadErrorKind::File, "it is not built into this program"))?;
-            let prepared = components.map_err(Clone::clone)?.bring_in(bytes, Origin::Embedded).await?;
+            let built_in = setup.embedded.iter().find(|built_in| Some(built_in.name) == candidate.embedded);
+            let built_in =
+                built_in.ok_or_else(|| LoadError::new(LoadErrorKind::File, "it is not built into this program"))?;
+            let prepared = components.bring_in_embedded(built_in.wasm, built_in.sha256).await?;
             Ok(Brought::Component(Box::new(prepared)))
         }
         (Origin::File(path), Form::Component) => {
             let bytes = read_bounded(path, setup.limits.component_file).await?;
-            let prepared = components.map_err(Clone::clone)?.bring_in(&bytes, candidate.origin.clone()).await?;
+            let prepared = components.bring_in(&bytes, candidate.origin.clone()).await?;
             Ok(Brought::Component(Box::new(prepared)))
         }
         (Origin::File(_), Form::Library) => {
@@ -209,9 +205,12 @@ impl Choice<'_> {
 fn granted(stores: &[StorePlace], forbidden: &Forbidden) -> Result<Vec<GrantedStore>, LoadError> {
     let refuse = forbidden.clone().into_refusal();
     let with_place = stores.iter().filter_map(|store| Some((store, store.place.as_ref().ok()?)));
+    let real = |place: &sepia_services::Place| place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
+    // Where a file was put beside what is never granted, what else is there is not asked for.
+    let is_beside = |place: &sepia_services::Place| place.moved_by.as_ref().is_some_and(|name| name.ends_with("/.."));
+    let with_place = with_place.filter(|(_, place)| !(is_beside(place) && forbidden.covers(&real(place))));
     let grant = |(store, place): (&StorePlace, &sepia_services::Place)| {
-        let real = place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
-        if forbidden.covers(&real) {
+        if forbidden.covers(&real(place)) {
             let hint =
                 store.request.env.first().map(|name| format!("; set {name} to the folder itself")).unwrap_or_default();
             let message = format!(

@@ -18,6 +18,7 @@ pub use load::{Env, Setup};
 pub use places::{Refusal, StorePlace};
 
 use crate::loader::{About, Capability, Driver, Form, LoadError, Origin, SessionRead};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The drivers that can be used, and all that was found.
@@ -71,6 +72,15 @@ impl Registry {
     /// The driver of an agent.
     pub fn driver(&self, agent: &str) -> Option<&Arc<dyn Driver>> {
         self.drivers.iter().find(|driver| driver.about().manifest.id == agent)
+    }
+
+    /// Where the stores of an agent's driver are; one without a place has none.
+    pub fn store_places(&self, agent: &str) -> impl Iterator<Item = &Path> {
+        let in_use = move |found: &&Found| {
+            matches!(found.state, State::InUse) && found.about.as_ref().is_some_and(|about| about.manifest.id == agent)
+        };
+        let stores = self.found.iter().find(in_use).map_or(&[][..], |found| &found.stores);
+        stores.iter().filter_map(|store| Some(store.place.as_ref().ok()?.path.as_path()))
     }
 
     /// The drivers that read sessions, each with that side of it.

@@ -10,10 +10,11 @@ use tempfile::TempDir;
 
 /// Another host, as after a restart, that brings in these guests and calls them by their name.
 async fn bring_in(folder: &Path, guests: &[&str]) {
-    let host = Components::new(limits(), Some(folder.to_owned())).unwrap();
+    let host = Components::new(limits(), Some(folder.to_owned()));
     for guest in guests {
         let prepared = host.bring_in(wasm(guest), Origin::Embedded).await.unwrap();
         assert_eq!(prepared.about().manifest.id, "guest");
+        prepared.load().await.unwrap();
     }
 }
 

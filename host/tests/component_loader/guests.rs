@@ -54,7 +54,7 @@ pub(crate) fn hurried() -> Limits {
 
 /// A host without a cache.
 pub(crate) fn host(limits: Limits) -> Components {
-    Components::new(limits, None).unwrap()
+    Components::new(limits, None)
 }
 
 /// A folder with a store `home`, a store `other` beside it, and a secret outside of both.

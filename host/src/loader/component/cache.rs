@@ -1,292 +1,87 @@
-//! Compiled components on disk: derived, keyed, authenticated.
+//! What was made of components and is kept on disk: compiled code, and who they said they are.
 //!
 //! The runtime takes a compiled image for what it is and runs it: sixty-four flipped bytes in
-//! the middle of one were accepted. So an image is used only when it carries a message
-//! authentication code made with a key that nobody but this user can read, over the image and
-//! over all that it depends on. Whatever raises a doubt is compiled again. Who has the user's
-//! own identity is out of scope: he can replace this program as well.
+//! the middle of one were accepted. So entries lie in a [`PrivateFolder`], and whatever raises
+//! a doubt is made again.
 
 #![allow(unsafe_code, reason = "reading back compiled code is unsafe; the one call says why it holds")]
 
-use hmac::{Hmac, KeyInit, Mac};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use super::introduction::Introduction;
+use super::private_folder::{Doubt, PrivateFolder};
+use crate::text::hex;
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::hash::Hash;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// Changes with the layout of an entry.
-const SCHEMA: u32 = 1;
-const MAGIC: &[u8; 8] = b"sepia\0c\x01";
-const TAG: usize = 32;
-/// An image is at most so large; ordinary ones have one or two MiB.
-const MOST_BYTES: u64 = 512 << 20;
-/// Entries kept; the ones that were written first go.
-const MOST_ENTRIES: usize = 64;
-const KEY_FILE: &str = "key";
-const SUFFIX: &str = ".image";
+const SCHEMA: u32 = 2;
+const HOST: &str = env!("CARGO_PKG_VERSION");
 
-/// A folder of compiled components.
+/// A folder of what was made of components.
 #[derive(Debug)]
 pub(super) struct Cache {
-    place: PathBuf,
-    /// What of the engine and the host an image depends on.
-    build: [u8; 32],
-    warned: AtomicBool,
-}
-
-/// Why an entry, or the folder, isn't used.
-#[derive(Debug, thiserror::Error)]
-enum Doubt {
-    #[error("there is no entry yet")]
-    Absent,
-    #[error("{0}")]
-    Unsafe(&'static str),
-    #[error("the system refused: {0}")]
-    System(#[from] Errno),
-    #[error("it can't be read or written: {0}")]
-    Io(#[from] std::io::Error),
-    #[error("the runtime refused it: {0}")]
-    Runtime(wasmtime::Error),
+    folder: PrivateFolder,
 }
 
 impl Cache {
     /// The cache in this folder, which is made when it is needed.
-    pub(super) fn new(place: PathBuf, engine: &Engine) -> Self {
-        let mut hasher = Sha256Hasher(Sha256::new());
-        engine.precompile_compatibility_hash().hash(&mut hasher);
-        hasher.0.update(env!("CARGO_PKG_VERSION"));
-        hasher.0.update(SCHEMA.to_le_bytes());
-        Self { place, build: hasher.0.finalize().into(), warned: AtomicBool::new(false) }
+    pub(super) fn new(place: PathBuf) -> Self {
+        Self { folder: PrivateFolder::new(place) }
     }
 
     /// The compiled form of the component with this SHA-256, if there is one beyond doubt.
-    pub(super) fn take(&self, engine: &Engine, sha256: &[u8; 32]) -> Option<Component> {
-        let name = self.name(sha256);
-        let folder = self.folder().ok()?;
-        match self.read(&folder, &name).and_then(|image| load(engine, &image)) {
-            Ok(component) => Some(component),
-            Err(Doubt::Absent) => None,
-            Err(doubt) => {
-                self.doubtful(&name, &doubt);
-                // A failure leaves the entry to be replaced by the rename that follows.
-                let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
-                None
-            }
-        }
+    pub(super) fn code(&self, engine: &Engine, sha256: &[u8; 32]) -> Option<Component> {
+        self.folder.take(&code_name(engine, sha256), |image| load(engine, image))
     }
 
-    /// Keeps a compiled component. A failure costs the next start a compilation, nothing else.
-    pub(super) fn put(&self, sha256: &[u8; 32], component: &Component) {
-        let name = self.name(sha256);
-        let kept = component.serialize().map_err(Doubt::Runtime).and_then(|image| {
-            let folder = self.folder()?;
-            let key = self.key(&folder)?;
-            let tag = authenticate(&key, &name, &image).finalize().into_bytes();
-            replace(&folder, &name, &[MAGIC, &tag, &image])?;
-            prune(&folder)
-        });
-        if let Err(doubt) = kept {
-            self.doubtful(&name, &doubt);
-        }
+    /// Keeps a compiled component.
+    pub(super) fn put_code(&self, engine: &Engine, sha256: &[u8; 32], component: &Component) {
+        let image = component.serialize().map_err(|e| Doubt::Useless(e.to_string()));
+        self.folder.put(&code_name(engine, sha256), image);
     }
 
-    fn name(&self, sha256: &[u8; 32]) -> String {
-        let digest = Sha256::new().chain_update(sha256).chain_update(self.build).finalize();
-        format!("{}{SUFFIX}", hex(&digest))
+    /// What the component with this SHA-256 said of itself to this version of the host.
+    pub(super) fn introduction(&self, sha256: &[u8; 32]) -> Option<Introduction> {
+        self.folder.take(&introduction_name(sha256), |text| {
+            serde_json::from_slice(text).map_err(|e| Doubt::Useless(e.to_string()))
+        })
     }
 
-    fn doubtful(&self, name: &str, doubt: &Doubt) {
-        let place = self.place.display();
-        if matches!(doubt, Doubt::Unsafe(_)) && !self.warned.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "compiled drivers in {place} are not used as they are ({doubt}); drivers are compiled again"
-            );
-        } else {
-            tracing::debug!("compiled driver {name} in {place}: {doubt}; it is compiled again");
-        }
+    /// Keeps what a component said of itself.
+    pub(super) fn put_introduction(&self, sha256: &[u8; 32], introduction: &Introduction) {
+        let text = serde_json::to_vec(introduction).map_err(|e| Doubt::Useless(e.to_string()));
+        self.folder.put(&introduction_name(sha256), text);
     }
+}
 
-    /// The folder, opened, when nobody else can write to it.
-    fn folder(&self) -> Result<OwnedFd, Doubt> {
-        let opened = open_folder(&self.place);
-        if let Err(doubt) = &opened {
-            self.doubtful("(the folder)", doubt);
-        }
-        opened
-    }
+/// Compiled code depends on the engine and the host.
+fn code_name(engine: &Engine, sha256: &[u8; 32]) -> String {
+    let mut hasher = Sha256Hasher(Sha256::new());
+    hasher.0.update(sha256);
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.0.update(HOST);
+    hasher.0.update(SCHEMA.to_le_bytes());
+    format!("{}.image", hex(&hasher.0.finalize()))
+}
 
-    fn read(&self, folder: &OwnedFd, name: &str) -> Result<Vec<u8>, Doubt> {
-        let mut file = open_private(folder, name, 0o022)?;
-        let key = self.key(folder)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0) + 1);
-        file.read_to_end(&mut bytes)?;
-        let damaged = || Doubt::Unsafe("an entry was damaged or changed by somebody");
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
-        let (tag, image) = rest.split_at_checked(TAG).ok_or_else(damaged)?;
-        // Compares in constant time.
-        authenticate(&key, name, image).verify_slice(tag).map_err(|_| damaged())?;
-        bytes.drain(..MAGIC.len() + TAG);
-        Ok(bytes)
-    }
-
-    /// The key, made at first use. One that is not private or not whole is replaced, which
-    /// makes every entry doubtful.
-    fn key(&self, folder: &OwnedFd) -> Result<[u8; 32], Doubt> {
-        for _ in 0..3 {
-            match read_key(folder) {
-                Ok(key) => return Ok(key),
-                Err(Doubt::Absent) => {}
-                Err(doubt) => {
-                    self.doubtful(KEY_FILE, &doubt);
-                    rustix::fs::unlinkat(folder, KEY_FILE, AtFlags::empty())?;
-                }
-            }
-            // Linked into place whole: of two processes that start at once, one wins and both
-            // read its key.
-            let temporary = write_temporary(folder, &[&random_key()])?;
-            let linked = rustix::fs::linkat(folder, &temporary, folder, KEY_FILE, AtFlags::empty());
-            rustix::fs::unlinkat(folder, &temporary, AtFlags::empty())?;
-            match linked {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        Err(Doubt::Unsafe("its key changes all the time"))
-    }
+/// What was accepted depends on the checks of the host.
+fn introduction_name(sha256: &[u8; 32]) -> String {
+    let hasher = Sha256::new().chain_update(sha256).chain_update(HOST).chain_update(SCHEMA.to_le_bytes());
+    format!("{}.about", hex(&hasher.finalize()))
 }
 
 /// Reads an image back.
 fn load(engine: &Engine, image: &[u8]) -> Result<Component, Doubt> {
     // SAFETY: `deserialize` demands bytes that `serialize` gave, unchanged; it checks the
     // runtime's version and settings, but takes the machine code on trust. `image` comes only
-    // from `Cache::read`, which verified an HMAC-SHA256 over it under a 256-bit random key in
+    // from `PrivateFolder::take`, which verified an HMAC-SHA256 over it under a 256-bit random key in
     // a file that only this user can read, in a folder that only this user can write, and the
-    // only writer of such entries is `Cache::put`, from `serialize`. The code covers the name
+    // only writer of such entries is `Cache::put_code`, from `serialize`. The code covers the name
     // of the entry too, so that one entry can't stand in for another. The bytes are a private
     // copy in memory, so that nothing can change them after the check.
-    unsafe { Component::deserialize(engine, image) }.map_err(Doubt::Runtime)
-}
-
-fn authenticate(key: &[u8; 32], name: &str, image: &[u8]) -> Hmac<Sha256> {
-    // A key shorter than a block counts as filled up with zeros.
-    let mut block = [0; 64];
-    block[..key.len()].copy_from_slice(key);
-    let mut code = Hmac::<Sha256>::new(&block.into());
-    code.update(name.as_bytes());
-    code.update(&[0]);
-    code.update(image);
-    code
-}
-
-fn open_folder(place: &Path) -> Result<OwnedFd, Doubt> {
-    if let Err(error) =
-        std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(place)
-        && error.kind() != std::io::ErrorKind::AlreadyExists
-    {
-        return Err(error.into());
-    }
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = match rustix::fs::open(place, flags, Mode::empty()) {
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err(Doubt::Unsafe("the folder is a link or a file")),
-        other => other?,
-    };
-    owned(&rustix::fs::fstat(&folder)?, 0o022)?;
-    Ok(folder)
-}
-
-/// Whether this user owns it and nobody else has one of the rights in `forbidden`.
-fn owned(stat: &Stat, forbidden: u32) -> Result<(), Doubt> {
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(Doubt::Unsafe("somebody else owns it"));
-    }
-    if stat.st_mode & forbidden != 0 {
-        return Err(Doubt::Unsafe("somebody else may change or read it"));
-    }
-    Ok(())
-}
-
-/// Opens a regular file of the folder, following no link and waiting for no pipe.
-fn open_private(folder: &OwnedFd, name: &str, forbidden: u32) -> Result<File, Doubt> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
-        Err(Errno::NOENT) => return Err(Doubt::Absent),
-        Err(Errno::LOOP) => return Err(Doubt::Unsafe("an entry is a link")),
-        other => other?,
-    };
-    let stat = rustix::fs::fstat(&file)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Doubt::Unsafe("an entry is no regular file"));
-    }
-    owned(&stat, forbidden)?;
-    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > MOST_BYTES {
-        return Err(Doubt::Unsafe("an entry is larger than any can be"));
-    }
-    Ok(file.into())
-}
-
-fn read_key(folder: &OwnedFd) -> Result<[u8; 32], Doubt> {
-    let mut bytes = Vec::with_capacity(33);
-    open_private(folder, KEY_FILE, 0o077)?.take(33).read_to_end(&mut bytes)?;
-    bytes.try_into().map_err(|_| Doubt::Unsafe("its key is not whole"))
-}
-
-/// 256 bits from the system's generator: a version 4 uuid has 122 random ones.
-fn random_key() -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for _ in 0..4 {
-        hasher.update(uuid::Uuid::new_v4().as_bytes());
-    }
-    hasher.finalize().into()
-}
-
-fn write_temporary(folder: &OwnedFd, parts: &[&[u8]]) -> Result<String, Doubt> {
-    let name = format!(".{}.new", uuid::Uuid::new_v4().simple());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR)?);
-    for part in parts {
-        if let Err(error) = file.write_all(part) {
-            let _ = rustix::fs::unlinkat(folder, &name, AtFlags::empty());
-            return Err(error.into());
-        }
-    }
-    Ok(name)
-}
-
-fn replace(folder: &OwnedFd, name: &str, parts: &[&[u8]]) -> Result<(), Doubt> {
-    let temporary = write_temporary(folder, parts)?;
-    rustix::fs::renameat(folder, &temporary, folder, name)?;
-    Ok(())
-}
-
-/// Keeps the folder small: each build of each driver leaves an entry.
-fn prune(folder: &OwnedFd) -> Result<(), Doubt> {
-    let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name.to_bytes().ends_with(SUFFIX.as_bytes()) || name.to_bytes().ends_with(b".new") {
-            let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            entries.push((stat.st_mtime, name.to_owned()));
-        }
-    }
-    entries.sort_unstable();
-    for (_, name) in entries.iter().take(entries.len().saturating_sub(MOST_ENTRIES)) {
-        rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::empty())?;
-    }
-    Ok(())
-}
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|n| char::from(DIGITS[usize::from(n)])).collect()
+    unsafe { Component::deserialize(engine, image) }.map_err(|e| Doubt::Useless(e.to_string()))
 }
 
 /// Feeds what a type hashes into SHA-256: the standard hashers are no match for an attacker

@@ -1,23 +1,26 @@
 //! A component as a [`Driver`]: which stores its calls see, and what each call is.
 
 use super::GrantedStore;
-use super::bindings::exports::sepia::driver::session_read::{Guest, GuestIndices};
+use super::bindings::exports::sepia::driver::session_read::Guest;
 use super::call::{Sandbox, within};
+use super::code::{Code, Ready};
 use super::pull::{self, Pulled};
-use super::{Runtime, state::State};
 use crate::host_services::Reach;
 use crate::loader::check::{self, Breach};
-use crate::loader::{About, Driver, Fault, FaultKind, NativeCopy, SessionRead, Transcript};
+use crate::loader::{
+    About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, Trace, Transcript,
+    search_by_reading,
+};
 use crate::text::clean_line;
 use async_trait::async_trait;
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary, SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, SearchQuery, SearchReport, Session, SessionRef,
+    Summary, SummaryDetail,
 };
 use sepia_services::Store;
 use std::sync::Arc;
-use wasmtime::component::InstancePre;
 
-/// A component that is ready to be called.
+/// A component that can be called.
 pub(super) struct ComponentDriver {
     about: About,
     read: Option<Reader>,
@@ -25,23 +28,18 @@ pub(super) struct ComponentDriver {
 
 /// Its reading side.
 struct Reader {
-    runtime: Arc<Runtime>,
-    guest: InstancePre<State>,
-    exports: GuestIndices,
+    code: Code,
+    capabilities: Vec<Capability>,
     driver: Arc<str>,
     stores: Vec<GrantedStore>,
 }
 
 impl ComponentDriver {
-    pub(super) fn new(
-        runtime: Arc<Runtime>,
-        guest: InstancePre<State>,
-        exports: Option<GuestIndices>,
-        about: About,
-        stores: Vec<GrantedStore>,
-    ) -> Self {
+    pub(super) fn new(code: Code, about: About, stores: Vec<GrantedStore>) -> Self {
         let driver = about.manifest.id.as_str().into();
-        let read = exports.map(|exports| Reader { runtime, guest, exports, driver, stores });
+        let capabilities = about.capabilities.clone();
+        let reads = capabilities.contains(&Capability::SessionRead);
+        let read = reads.then_some(Reader { code, capabilities, driver, stores });
         Self { about, read }
     }
 }
@@ -63,15 +61,40 @@ impl Driver for ComponentDriver {
 impl Reader {
     /// A fresh instance with the stores open, and its time running.
     async fn enter(&self, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        self.enter_over(self.open_stores(call)?, call).await
+    }
+
+    fn open_stores(&self, call: &'static str) -> Result<Vec<Store>, Fault> {
         let open = |granted: &GrantedStore| Store::open(&granted.request, &granted.place, &*granted.refuse);
         let stores = self.stores.iter().map(open).collect::<Result<Vec<_>, _>>();
-        let stores = stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))?;
+        stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))
+    }
+
+    /// A fresh instance over these stores, and the code that it is of.
+    async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
         let reach = Reach::new(Arc::clone(&self.driver), stores);
-        let Runtime { clock, limits, .. } = &*self.runtime;
-        let mut sandbox = Sandbox::enter(&self.guest, clock, limits, reach, &self.driver, call).await?;
-        let guest = self.exports.load(&mut sandbox.store, &sandbox.instance);
-        let guest = guest.map_err(|e| Fault::new(&self.driver, call, FaultKind::Start, super::call::reason(&e)))?;
+        let runtime = &self.code.runtime;
+        let ready = self.ready(call).await?;
+        let core = runtime.core().map_err(|e| self.start(call, e.message))?;
+        let sandbox = Sandbox::enter(&ready.guest, &core.clock, &runtime.limits, reach, &self.driver, call).await?;
+        Ok((sandbox, ready))
+    }
+
+    async fn enter_over(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        let (mut sandbox, ready) = self.sandbox(stores, call).await?;
+        let exports = ready.read.as_ref();
+        let exports = exports.ok_or_else(|| self.start(call, "it no longer exports `session-read`".to_owned()))?;
+        let guest = exports.load(&mut sandbox.store, &sandbox.instance);
+        let guest = guest.map_err(|e| self.start(call, super::call::reason(&e)))?;
         Ok((sandbox, guest))
+    }
+
+    async fn ready(&self, call: &'static str) -> Result<&Ready, Fault> {
+        self.code.ready(&self.capabilities).await.map_err(|e| self.start(call, e.message))
+    }
+
+    fn start(&self, call: &'static str, message: String) -> Fault {
+        Fault::new(&self.driver, call, FaultKind::Start, message)
     }
 
     fn checked<R>(&self, call: &'static str, answer: Result<R, Breach>) -> Result<R, Fault> {
@@ -82,11 +105,43 @@ impl Reader {
 #[async_trait]
 impl SessionRead for Reader {
     async fn scan(&self) -> Result<ScanReport, Fault> {
+        match self.rescan(None).await? {
+            Rescan::Report(report, _) => Ok(report),
+            Rescan::Unchanged => Ok(nothing()),
+        }
+    }
+
+    async fn rescan(&self, known: Option<ScanBasis>) -> Result<Rescan, Fault> {
         const CALL: &str = "session-read.scan";
-        let (mut sandbox, guest) = self.enter(CALL).await?;
+        if !self.stores.iter().any(|granted| granted.place.try_exists().unwrap_or(true)) {
+            // Nothing is there, which the driver need not be asked: most people use one agent
+            // or two, and the code of the others stays on disk.
+            return Ok(Rescan::Report(nothing(), None));
+        }
+        let began = epoch_ns_now();
+        let mut stores = self.open_stores(CALL)?;
+        let mut trace = Trace::default();
+        if let Some(known) = known {
+            let (answer, opened) = tokio::task::spawn_blocking(move || {
+                (known.holds(|name| stores.iter().find(|store| store.name() == name)), stores)
+            })
+            .await
+            .map_err(|e| Fault::new(&self.driver, CALL, FaultKind::Start, e.to_string()))?;
+            match answer {
+                Ok(()) => return Ok(Rescan::Unchanged),
+                Err(so_far) => trace = so_far,
+            }
+            stores = opened;
+        }
+        let (mut sandbox, guest) = self.enter_over(stores, CALL).await?;
+        sandbox.store.data_mut().reach.trace(trace);
         let answer = within(sandbox.until(), guest.call_scan(&mut sandbox.store)).await;
         let report = sandbox.judge_result(CALL, answer)?;
-        self.checked(CALL, check::scan(report))
+        let report = self.checked(CALL, check::scan(report))?;
+        let trace = sandbox.store.data_mut().reach.take_trace();
+        // What went wrong once may go well the next time, although nothing changed.
+        let basis = trace.filter(|_| report.warnings.is_empty()).and_then(|trace| trace.basis(began));
+        Ok(Rescan::Report(report, basis))
     }
 
     async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault> {
@@ -95,6 +150,19 @@ impl SessionRead for Reader {
         let answer = within(sandbox.until(), guest.call_summaries(&mut sandbox.store, &keys, detail)).await;
         let rows = sandbox.judge_result(CALL, answer)?;
         self.checked(CALL, check::summaries(rows, &keys))
+    }
+
+    async fn search(&self, keys: Vec<String>, query: &SearchQuery) -> Result<Vec<SearchReport>, Fault> {
+        const CALL: &str = "session-search.search";
+        let Some(exports) = &self.ready(CALL).await?.search else {
+            return search_by_reading::search(&self.driver, self, &keys, query).await;
+        };
+        let (mut sandbox, _) = self.sandbox(self.open_stores(CALL)?, CALL).await?;
+        let guest = exports.load(&mut sandbox.store, &sandbox.instance);
+        let guest = guest.map_err(|e| self.start(CALL, super::call::reason(&e)))?;
+        let answer = within(sandbox.until(), guest.call_search(&mut sandbox.store, &keys, query)).await;
+        let reports = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::search(reports, &keys, query))
     }
 
     fn parallel(&self) -> usize {
@@ -118,7 +186,7 @@ impl SessionRead for Reader {
         let answer = within(until, guest.transcript().call_header(&mut sandbox.store, transcript)).await;
         let header = sandbox.judge("session-read.transcript.header", answer)?;
         let header = self.checked(CALL, check::session(header))?;
-        let limits = &self.runtime.limits;
+        let limits = &self.code.runtime.limits;
         let nodes = check::Nodes::new(limits.session_nodes, limits.session_bytes);
         let batches = pull::nodes(Pulled { sandbox, guest, resource: transcript }, nodes);
         Ok(Transcript { header, batches })
@@ -140,7 +208,7 @@ impl SessionRead for Reader {
         let until = sandbox.until();
         let answer = within(until, guest.native_copy().call_name(&mut sandbox.store, copy)).await;
         let name = sandbox.judge("session-read.native-copy.name", answer)?;
-        let most = self.runtime.limits.session_bytes;
+        let most = self.code.runtime.limits.session_bytes;
         let chunks = pull::bytes(Pulled { sandbox, guest, resource: copy }, most);
         Ok(NativeCopy { name: clean_line(&name, 255), chunks })
     }
@@ -151,4 +219,13 @@ impl SessionRead for Reader {
         let answer = within(sandbox.until(), guest.call_locks(&mut sandbox.store)).await;
         Ok(check::locks(sandbox.judge_result(CALL, answer)?))
     }
+}
+
+fn nothing() -> ScanReport {
+    ScanReport { entries: Vec::new(), warnings: Vec::new() }
+}
+
+fn epoch_ns_now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! inspect   what a file is and asks for, before any of it runs
-//! cache     compiled code on disk, authenticated
+//! code      its code, brought in when it is first called;  introduction  what is known before
+//! cache     both on disk;  private_folder  where only this user can have written them
 //! engine    the engine and the clock;  linker  what a guest is linked against
 //! state     one store: limiter, output;  call  one call and its verdict
 //! driver    the face to the registry;  pull  what comes in pieces
@@ -13,31 +14,34 @@
 pub mod bindings;
 mod cache;
 mod call;
+mod code;
 mod driver;
 mod engine;
 pub mod inspect;
+mod introduction;
 mod limiter;
 mod linker;
 mod output;
+mod private_folder;
 mod pull;
 mod state;
 
-use self::bindings::exports::sepia::driver::{identity, session_read};
 use self::cache::Cache;
-use self::call::{Sandbox, within};
+use self::code::Code;
 use self::driver::ComponentDriver;
 use self::engine::Clock;
 use self::state::State;
-use super::{About, Capability, Driver, Fault, Form, LoadError, LoadErrorKind, Origin, manifest};
-use crate::host_services::Reach;
+use super::{About, Driver, Form, LoadError, LoadErrorKind, Origin};
 use crate::limits::Limits;
-use sepia_ir::{Manifest, StoreRequest};
+use crate::text::hex;
+use sepia_ir::StoreRequest;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
-use wasmtime::component::{Component, InstancePre, Linker};
+use wasmtime::component::Linker;
 
 /// Brings in components and keeps what they share.
 #[derive(Clone)]
@@ -47,18 +51,21 @@ pub struct Components {
 
 /// What all components of this process share.
 struct Runtime {
+    limits: Limits,
+    cache: Option<Cache>,
+    core: OnceLock<Result<Core, LoadError>>,
+}
+
+/// The part of it that takes time to make, made when a component is called first.
+struct Core {
     engine: Engine,
     linker: Linker<State>,
     clock: Clock,
-    cache: Option<Cache>,
-    limits: Limits,
 }
 
 /// A component that was found fit and told who it is; it has no stores yet.
 pub struct Prepared {
-    runtime: Arc<Runtime>,
-    guest: InstancePre<State>,
-    read: Option<session_read::GuestIndices>,
+    code: Code,
     about: About,
     imports: Vec<String>,
 }
@@ -99,44 +106,34 @@ impl fmt::Debug for Prepared {
 }
 
 impl Components {
-    /// Makes the engine. Compiled code is kept in `cache_dir`, which is made when it is
-    /// needed; without one, or with `SEPIA_CACHE=off`, every start compiles.
-    pub fn new(mut limits: Limits, cache_dir: Option<PathBuf>) -> Result<Self, LoadError> {
+    /// Makes ready to bring in components. Compiled code is kept in `cache_dir`, which is made
+    /// when it is needed; without one, or with `SEPIA_CACHE=off`, every start compiles.
+    pub fn new(mut limits: Limits, cache_dir: Option<PathBuf>) -> Self {
         limits.handles = limits.handles.min(handles_to_spare());
-        let start = |what: &str| {
-            let message = format!("the WebAssembly runtime can't start ({what}); drivers that are programs still work");
-            LoadError::new(LoadErrorKind::Start, message)
-        };
-        let engine = engine::engine().map_err(|e| start(&call::reason(&e)))?;
-        let clock = Clock::start(&engine).map_err(|e| start(&e.to_string()))?;
-        let linker = linker::linker(&engine).map_err(|e| start(&call::reason(&e)))?;
         let off = std::env::var_os("SEPIA_CACHE").is_some_and(|value| value == "off");
-        let cache = cache_dir.filter(|_| !off).map(|place| Cache::new(place, &engine));
-        Ok(Self { runtime: Arc::new(Runtime { engine, linker, clock, cache, limits }) })
+        let cache = cache_dir.filter(|_| !off).map(Cache::new);
+        Self { runtime: Arc::new(Runtime { limits, cache, core: OnceLock::new() }) }
     }
 
     /// Inspects a component, compiles it or takes it from the cache, asks it in an empty
-    /// sandbox who it is, and checks the answer.
+    /// sandbox who it is, and checks the answer. One that was brought in before is known, and
+    /// its code waits for the first call.
     pub async fn bring_in(&self, wasm: &[u8], origin: Origin) -> Result<Prepared, LoadError> {
-        let runtime = &self.runtime;
-        let inspection = inspect::inspect(wasm, runtime.limits.component_file)?;
-        let sha256: [u8; 32] = Sha256::digest(wasm).into();
-        let component = runtime.compiled(wasm, sha256).await?;
-        let guest = runtime.linker.instantiate_pre(&component).map_err(|error| {
-            let message =
-                format!("it can't be linked: {}; build it against the current sepia-sdk", call::reason(&error));
-            LoadError::new(LoadErrorKind::Import, message)
-        })?;
-        let (manifest, read) = runtime.introduce(&guest, &inspection.capabilities).await?;
-        let manifest = manifest::check(manifest)?;
-        let about = About {
-            manifest,
-            capabilities: inspection.capabilities,
-            form: Form::Component,
-            origin,
-            build: cache::hex(&sha256),
-        };
-        Ok(Prepared { runtime: Arc::clone(runtime), guest, read, about, imports: inspection.imports })
+        let most = self.runtime.limits.component_file;
+        inspect::size(wasm, most)?;
+        self.prepare(Cow::Owned(wasm.to_owned()), Sha256::digest(wasm).into(), origin).await
+    }
+
+    /// The same of a component that is built into this program, whose SHA-256 is known.
+    pub async fn bring_in_embedded(&self, wasm: &'static [u8], sha256: [u8; 32]) -> Result<Prepared, LoadError> {
+        self.prepare(Cow::Borrowed(wasm), sha256, Origin::Embedded).await
+    }
+
+    async fn prepare(&self, wasm: Cow<'static, [u8]>, sha256: [u8; 32], origin: Origin) -> Result<Prepared, LoadError> {
+        let code = Code::new(Arc::clone(&self.runtime), wasm, sha256);
+        let introduction::Introduction { manifest, capabilities, imports } = code.introduction().await?;
+        let about = About { manifest, capabilities, form: Form::Component, origin, build: hex(&sha256) };
+        Ok(Prepared { code, about, imports })
     }
 }
 
@@ -148,58 +145,21 @@ fn handles_to_spare() -> usize {
 }
 
 impl Runtime {
-    async fn compiled(&self, wasm: &[u8], sha256: [u8; 32]) -> Result<Component, LoadError> {
-        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.take(&self.engine, &sha256)) {
-            return Ok(component);
-        }
-        let (engine, wasm) = (self.engine.clone(), wasm.to_owned());
-        let compile = tokio::task::spawn_blocking(move || Component::from_binary(&engine, &wasm));
-        let failed = |message: String| LoadError::new(LoadErrorKind::Start, message);
-        let component = match tokio::time::timeout(self.limits.compile, compile).await {
-            Ok(Ok(Ok(component))) => component,
-            Ok(Ok(Err(error))) => {
-                let message = format!("it is no valid component: {}; build it again", call::reason(&error));
-                return Err(LoadError::new(LoadErrorKind::NotComponent, message));
-            }
-            Ok(Err(error)) => return Err(failed(format!("compiling it broke off: {error}"))),
-            Err(_) => {
-                return Err(failed(format!("compiling it took longer than {} s", self.limits.compile.as_secs())));
-            }
-        };
-        if let Some(cache) = &self.cache {
-            cache.put(&sha256, &component);
-        }
-        Ok(component)
+    fn core(&self) -> Result<&Core, LoadError> {
+        self.core.get_or_init(Core::start).as_ref().map_err(Clone::clone)
     }
+}
 
-    /// Has the component describe itself with nothing in reach, and makes sure that what it
-    /// exports has the types of the contract.
-    async fn introduce(
-        &self,
-        guest: &InstancePre<State>,
-        capabilities: &[Capability],
-    ) -> Result<(Manifest, Option<session_read::GuestIndices>), LoadError> {
-        const CALL: &str = "identity.describe";
-        let name = "(new)";
-        let misfit = |error: wasmtime::Error| {
-            let message =
-                format!("its exports do not fit the contract: {}; build it with sepia-sdk", call::reason(&error));
-            LoadError::new(LoadErrorKind::Contract, message)
+impl Core {
+    fn start() -> Result<Self, LoadError> {
+        let start = |what: &str| {
+            let message = format!("the WebAssembly runtime can't start ({what}); drivers that are programs still work");
+            LoadError::new(LoadErrorKind::Start, message)
         };
-        let fault =
-            |fault: Fault| LoadError::new(LoadErrorKind::Start, format!("it can't say who it is: {}", fault.message));
-        let identity = identity::GuestIndices::new(guest).map_err(misfit)?;
-        let reads = capabilities.contains(&Capability::SessionRead);
-        let read = reads.then(|| session_read::GuestIndices::new(guest)).transpose().map_err(misfit)?;
-        let reach = Reach::new(name.into(), Vec::new());
-        let mut sandbox = Sandbox::enter(guest, &self.clock, &self.limits, reach, name, CALL).await.map_err(fault)?;
-        let identity = identity.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
-        if let Some(read) = &read {
-            read.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
-        }
-        let answer = within(sandbox.until(), identity.call_describe(&mut sandbox.store)).await;
-        let manifest = sandbox.judge(CALL, answer).map_err(fault)?;
-        Ok((manifest, read))
+        let engine = engine::engine().map_err(|e| start(&call::reason(&e)))?;
+        let clock = Clock::start(&engine).map_err(|e| start(&e.to_string()))?;
+        let linker = linker::linker(&engine).map_err(|e| start(&call::reason(&e)))?;
+        Ok(Self { engine, linker, clock })
     }
 }
 
@@ -219,8 +179,13 @@ impl Prepared {
         &self.imports
     }
 
+    /// Has its code at hand, which otherwise waits for the first call.
+    pub async fn load(&self) -> Result<(), LoadError> {
+        self.code.ready(&self.about.capabilities).await.map(|_| ())
+    }
+
     /// A driver over these stores; what was asked for and is not among them is not reachable.
     pub fn into_driver(self, stores: Vec<GrantedStore>) -> Arc<dyn Driver> {
-        Arc::new(ComponentDriver::new(self.runtime, self.guest, self.read, self.about, stores))
+        Arc::new(ComponentDriver::new(self.code, self.about, stores))
     }
 }

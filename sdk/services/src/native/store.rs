@@ -1,14 +1,14 @@
 //! A granted store, opened: the only way to its files.
 
 use super::error::ServiceError;
-use super::file::OpenFile;
+use super::file::{OpenFile, epoch_ns};
 use super::links::{Link, SkippedLink, follow};
 use super::path::{below, checked, shown};
 use super::place::is_directory;
-use super::sqlite::ReadConnection;
+use super::sqlite::{ReadConnection, beside};
 use super::{project, survey, walk};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, Metadata, MetadataExt};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -181,6 +181,18 @@ impl Store {
             _ => (self.real(path)?, path),
         };
         ReadConnection::open(file, shown(shown_path), self.deadline)
+    }
+
+    /// How files look now, without reading them: each its size, time of change (epoch
+    /// nanoseconds) and inode; none for one that is not there or lies outside. For a store that
+    /// is a database the path is what comes after its name: `""`, `"-wal"`.
+    pub fn look(&self, path: &str) -> Option<(u64, u64, u64)> {
+        if self.root.is_some() {
+            let about = self.metadata(path)?;
+            return Some((about.size(), epoch_ns(about.mtime(), about.mtime_nsec()), about.ino()));
+        }
+        let about = Metadata::from_just_metadata(beside(&self.home, path).metadata().ok()?);
+        Some((about.size(), epoch_ns(about.mtime(), about.mtime_nsec()), about.ino()))
     }
 
     /// Where a regular file of the store really is. What is checked is the path: a name that is

@@ -13,6 +13,7 @@ mod guard;
 mod pool;
 mod rows;
 
+pub(super) use approach::beside;
 pub use rows::Rows;
 
 use super::error::ServiceError;

@@ -1,0 +1,161 @@
+//! The rows of one store.
+
+use super::calls::summaries_of;
+use super::row_cache::{KeptEntry, RowCache};
+use super::wanted::Wanted;
+use super::{ListRequest, warning_of};
+use crate::loader::{Driver, Rescan, SessionRead};
+use crate::plane::row::{SessionFacts, SessionRow};
+use sepia_ir::ScanEntry;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Rows of one driver, newest first, and rows for what it could not read.
+pub(super) async fn one_store(
+    driver: &Arc<dyn Driver>,
+    cache: RowCache,
+    wanted: &Wanted,
+) -> (Vec<SessionRow>, Vec<SessionRow>) {
+    let agent = driver.about().manifest.id.clone();
+    let Some(reader) = driver.session_read() else { return (Vec::new(), Vec::new()) };
+    let now = seconds_now();
+    let mut kept = cache.read().await;
+    let mut warnings = Vec::new();
+    let known = kept.take_basis();
+    let (entries, basis, learned) = match reader.rescan(known.clone()).await {
+        Ok(Rescan::Unchanged) => (kept.entries(), known, false),
+        Ok(Rescan::Report(report, basis)) => {
+            warnings.extend(report.warnings.into_iter().map(|w| SessionRow::of_warning(w, &agent)));
+            let (entries, changed) = kept.entries_of(report.entries);
+            let learned = changed || basis.is_some();
+            (entries, basis, learned)
+        }
+        Err(fault) => return (Vec::new(), vec![SessionRow::of_warning(warning_of(&fault), &agent)]),
+    };
+    let mut listing = OneStore { driver, reader, wanted, now, entries, learned, agent: &agent, warnings };
+    let newest = listing.newest().await;
+    let mut rows: Vec<SessionRow> =
+        newest.iter().map(|row| SessionRow::of_facts(row.facts(&listing.entries), &agent)).collect();
+    let OneStore { entries, learned, mut warnings, .. } = listing;
+    if learned {
+        cache.write(basis, entries).await;
+    }
+    if wanted.request.with_locks {
+        match reader.locks().await {
+            Ok(locks) => {
+                let holders: HashMap<_, _> = locks.into_iter().map(|lock| (lock.id, lock.holder_pid)).collect();
+                for row in &mut rows {
+                    if let Some(holder) = holders.get(&row.id) {
+                        (row.locked, row.lock_holder_pid) = (true, *holder);
+                    }
+                }
+            }
+            Err(fault) => warnings.push(SessionRow::of_warning(warning_of(&fault), &agent)),
+        }
+    }
+    (rows, warnings)
+}
+
+struct OneStore<'a> {
+    driver: &'a Arc<dyn Driver>,
+    reader: &'a dyn SessionRead,
+    wanted: &'a Wanted,
+    agent: &'a str,
+    /// When the scan began, epoch seconds.
+    now: f64,
+    entries: Vec<KeptEntry>,
+    /// Whether there is anything to keep that was not kept before.
+    learned: bool,
+    warnings: Vec<SessionRow>,
+}
+
+/// A row of an entry, by their places.
+#[derive(Debug, Clone, Copy)]
+struct RowAt {
+    entry: usize,
+    row: usize,
+}
+
+impl RowAt {
+    fn facts(self, entries: &[KeptEntry]) -> &SessionFacts {
+        &entries[self.entry].rows()[self.row]
+    }
+}
+
+impl OneStore<'_> {
+    /// The rows that are wanted, the newest first. Entries are gone through from the newest,
+    /// until no other can have a row among those wanted.
+    async fn newest(&mut self) -> Vec<RowAt> {
+        let ListRequest { limit, since, .. } = self.wanted.request;
+        // No row of an entry is newer than the entry itself.
+        let mut order: Vec<usize> = (0..self.entries.len())
+            .filter(|at| since.is_none_or(|since| self.entries[*at].changed_at >= since))
+            .collect();
+        order.sort_unstable_by(|a, b| {
+            let (a, b) = (&self.entries[*a], &self.entries[*b]);
+            b.changed_at.total_cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key))
+        });
+        // What directories really are.
+        let mut real: HashMap<String, Option<PathBuf>> = HashMap::new();
+        let mut rows: Vec<RowAt> = Vec::new();
+        let mut rest = order.as_slice();
+        let mut step = limit.unwrap_or(usize::MAX).max(1);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(step.min(rest.len()));
+            rest = later;
+            step = step.saturating_mul(2);
+            self.complete(now).await;
+            let entries = &self.entries;
+            for entry in now {
+                let wanted = (0..entries[*entry].rows().len()).map(|row| RowAt { entry: *entry, row });
+                rows.extend(wanted.filter(|row| self.wanted.takes(row.facts(entries), &mut real)));
+            }
+            rows.sort_by(|a, b| {
+                let (a, b) = (a.facts(entries), b.facts(entries));
+                b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id))
+            });
+            // Of two with one id, in two files say, the newer counts.
+            let mut ids = HashSet::with_capacity(rows.len());
+            rows.retain(|row| ids.insert(row.facts(entries).id.as_str()));
+            if let (Some(limit), Some(next)) = (limit, rest.first()) {
+                let next = entries[*next].changed_at;
+                let last = limit.checked_sub(1);
+                if last.is_none_or(|last| rows.get(last).is_some_and(|row| row.facts(entries).activity >= next)) {
+                    break;
+                }
+            }
+        }
+        rows.truncate(limit.unwrap_or(usize::MAX));
+        rows
+    }
+
+    /// Has the driver make the rows of these entries that are not known.
+    async fn complete(&mut self, at: &[usize]) {
+        let unknown: HashMap<String, usize> = at
+            .iter()
+            .map(|at| (&self.entries[*at], *at))
+            .filter(|(entry, _)| !entry.is_known())
+            .map(|(entry, at)| (entry.key.clone(), at))
+            .collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let scanned: Vec<ScanEntry> = unknown.values().map(|at| self.entries[*at].as_scanned()).collect();
+        let (summaries, faults) =
+            summaries_of(self.driver, self.reader, &scanned, self.wanted.request.with_stats).await;
+        self.warnings.extend(faults.iter().map(|fault| SessionRow::of_warning(warning_of(fault), self.agent)));
+        for summary in summaries {
+            let Some(entry) = unknown.get(&summary.key).map(|at| &mut self.entries[*at]) else { continue };
+            // What could not be read may be readable next time, although nothing changed.
+            let lasting = summary.warnings.is_empty() && entry.is_settled(self.now);
+            self.warnings.extend(summary.warnings.into_iter().map(|w| SessionRow::of_warning(w, self.agent)));
+            entry.learn(summary.sessions.into_iter().map(SessionFacts::of).collect(), lasting);
+            self.learned |= lasting;
+        }
+    }
+}
+
+fn seconds_now() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
