@@ -6,6 +6,7 @@
 //!   chat                  store.db of the command line: settings, root, sub-agents
 //!     conversation          the messages of a root in order, and what its turns tell
 //!     message               a message of the model's view
+//!     opening, work         how it begins; tasks, summary and plan
 //!   composer, bubbles     the IDE's database
 //!   workspaces            databases of workspaces, and chats of the oldest versions
 //!   projection            transcripts: lines, and the older flat files
@@ -30,6 +31,7 @@ mod locate;
 mod locks;
 mod message;
 mod native;
+mod opening;
 mod outcome;
 mod places;
 mod projection;
@@ -43,6 +45,7 @@ mod step;
 mod time;
 mod transcript;
 mod uri;
+mod work;
 mod workspaces;
 
 use sepia_ir::{
