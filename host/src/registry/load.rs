@@ -208,7 +208,7 @@ fn granted(stores: &[StorePlace], forbidden: &Forbidden) -> Result<Vec<GrantedSt
     let real = |place: &sepia_services::Place| place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
     // Where a file was put beside what is never granted, what else is there is not asked for.
     let is_beside = |place: &sepia_services::Place| place.moved_by.as_ref().is_some_and(|name| name.ends_with("/.."));
-    let with_place = with_place.filter(|(_, place)| !(is_beside(place) && forbidden.covers(&real(place))));
+    let with_place = with_place.filter(|found| !(is_beside(found.1) && forbidden.covers(&real(found.1))));
     let grant = |(store, place): (&StorePlace, &sepia_services::Place)| {
         if forbidden.covers(&real(place)) {
             let hint =

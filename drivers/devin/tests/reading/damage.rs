@@ -29,7 +29,9 @@ fn lone_halves_of_surrogate_pairs() {
         assert_eq!(told, if shown.contains('\u{fffd}') { vec!["lone-surrogate"] } else { Vec::new() });
         assert_eq!(warnings(&session.nodes[1].metadata), told);
     }
-    let session = read(r#"{"role":"assistant","content":"x","tool_calls":[{"id":"c","name":"exec","arguments":{"a":"\ud83d"}}]}"#);
+    let session = read(
+        r#"{"role":"assistant","content":"x","tool_calls":[{"id":"c","name":"exec","arguments":{"a":"\ud83d"}}]}"#,
+    );
     assert_eq!(meta(&session.nodes[1].tool_calls[0].arguments), json!({"a": "\u{fffd}"}));
 }
 
@@ -55,7 +57,10 @@ fn members_of_an_unexpected_shape_degrade_alone() {
         "images":"x","metadata":{"num_tokens":"x","request_id":5,"metrics":[1],"extensions":"none","created_at":false,"generation_model":{}}}"#;
     let session = read(all_odd);
     let node = &session.nodes[1];
-    assert_eq!((node.role, node.content.as_str(), &node.usage, &node.thinking), (Role::Assistant, "text", &None, &None));
+    assert_eq!(
+        (node.role, node.content.as_str(), &node.usage, &node.thinking),
+        (Role::Assistant, "text", &None, &None)
+    );
     assert_eq!(warnings(&session.metadata), ["broken-call"]);
     for (message, role, code) in [
         (r#"{"role":"wizard","content":"x"}"#, Role::System, "unknown-role"),
@@ -63,7 +68,11 @@ fn members_of_an_unexpected_shape_degrade_alone() {
         (r#"{"role":"tool","content":"x"}"#, Role::System, "result-without-call"),
         (r#"{"role":"user","content":5}"#, Role::User, "odd-content"),
         (r#"{"role":"user","content":"x","tool_calls":[{"id":"a","name":"b"}]}"#, Role::User, "misplaced-calls"),
-        (r#"{"role":"assistant","tool_calls":[{"id":"a"},{"name":"b"},{"id":"c","name":"d"},{"id":"c","name":"e"}]}"#, Role::Assistant, "broken-call"),
+        (
+            r#"{"role":"assistant","tool_calls":[{"id":"a"},{"name":"b"},{"id":"c","name":"d"},{"id":"c","name":"e"}]}"#,
+            Role::Assistant,
+            "broken-call",
+        ),
     ] {
         let session = read(message);
         assert_eq!((session.nodes[1].role, warnings(&session.metadata)), (role, vec![code.to_owned()]), "{message}");
@@ -74,7 +83,13 @@ fn members_of_an_unexpected_shape_degrade_alone() {
 
 #[test]
 fn unknown_members_and_extensions_are_no_fault() {
-    let session = read(&with(user("x"), &[("zz", json!({"a": 1})), ("metadata.extensions", json!({"new/thing": [1, 2], "zz/text": "t"}))]).to_string());
+    let session = read(
+        &with(
+            user("x"),
+            &[("zz", json!({"a": 1})), ("metadata.extensions", json!({"new/thing": [1, 2], "zz/text": "t"}))],
+        )
+        .to_string(),
+    );
     assert_eq!(warnings(&session.metadata), [""; 0]);
     assert_eq!(meta(&session.nodes[1].metadata)["extensions"], json!({"new/thing": [1, 2], "zz/text": "t"}));
 }
@@ -82,7 +97,9 @@ fn unknown_members_and_extensions_are_no_fault() {
 #[test]
 fn deep_values_are_told_by_their_size() {
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
-    let session = read(&format!(r#"{{"role":"assistant","content":"x","tool_calls":[{{"id":"c","name":"n","arguments":{deep}}}],"zz":{deep}}}"#));
+    let session = read(&format!(
+        r#"{{"role":"assistant","content":"x","tool_calls":[{{"id":"c","name":"n","arguments":{deep}}}],"zz":{deep}}}"#
+    ));
     assert_eq!(meta(&session.nodes[1].tool_calls[0].arguments)["bytes"], json!(10_000));
 }
 
@@ -103,12 +120,24 @@ fn reasoning_is_shown_with_its_signature() {
 
 #[test]
 fn pictures_of_an_older_writer_are_blocks() {
-    let session = read(&with(user("look"), &[("images", json!([{"width": 1, "height": 1, "media_type": "image/png", "base64_data": "aGk="}]))]).to_string());
+    let session = read(
+        &with(
+            user("look"),
+            &[("images", json!([{"width": 1, "height": 1, "media_type": "image/png", "base64_data": "aGk="}]))],
+        )
+        .to_string(),
+    );
     let [Block::Text(text), Block::Image(image)] = &session.nodes[1].blocks[..] else { panic!("text and a picture") };
-    assert_eq!((text.text.as_str(), image.data.as_deref(), image.mime_type.as_deref()), ("look", Some("aGk="), Some("image/png")));
+    assert_eq!(
+        (text.text.as_str(), image.data.as_deref(), image.mime_type.as_deref()),
+        ("look", Some("aGk="), Some("image/png"))
+    );
     let blocks = json!([{"type": "text", "text": "other words"}, {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}, {"type": "resource", "resource": {"uri": "file:///a", "text": "b"}}, {"type": "hologram"}]);
-    let session = read(&with(user("said"), &[("metadata.extensions", json!({"chisel/acp-content-blocks": blocks}))]).to_string());
-    let [Block::Text(text), Block::Audio(_), Block::File(file)] = &session.nodes[1].blocks[..] else { panic!("three blocks") };
+    let session =
+        read(&with(user("said"), &[("metadata.extensions", json!({"chisel/acp-content-blocks": blocks}))]).to_string());
+    let [Block::Text(text), Block::Audio(_), Block::File(file)] = &session.nodes[1].blocks[..] else {
+        panic!("three blocks")
+    };
     // The model was told the content.
     assert_eq!((text.text.as_str(), file.text.as_deref()), ("said", Some("b")));
     assert_eq!(warnings(&session.metadata), ["unknown-block"]);

@@ -135,7 +135,13 @@ fn a_result_far_away_still_reaches_its_call() {
     for id in 4..40 {
         demo.node("s", id, Some(id - 1), user(&format!("u{id}")), None);
     }
-    demo.node("s", 40, Some(39), with(result("far", "late"), &[("metadata.extensions", json!({"chisel/tool_result_meta": {"success": false}}))]), None);
+    demo.node(
+        "s",
+        40,
+        Some(39),
+        with(result("far", "late"), &[("metadata.extensions", json!({"chisel/tool_result_meta": {"success": false}}))]),
+        None,
+    );
     let session = demo.read("s");
     let told: Vec<Value> = session.nodes[1].tool_calls.iter().map(|call| json!(call.status)).collect();
     assert_eq!(told, [json!("success"), json!("error")]);
@@ -150,7 +156,16 @@ fn sub_agents_that_grow_out_of_their_parent_are_their_chain() {
     let demo = Demo::new();
     demo.session("s", Some(3));
     demo.session("s/odd", None);
-    for (id, parent) in [(1, None), (2, Some(1)), (3, Some(2)), (10, Some(2)), (11, Some(10)), (20, None), (21, Some(20)), (22, Some(20))] {
+    for (id, parent) in [
+        (1, None),
+        (2, Some(1)),
+        (3, Some(2)),
+        (10, Some(2)),
+        (11, Some(10)),
+        (20, None),
+        (21, Some(20)),
+        (22, Some(20)),
+    ] {
         demo.node("s", id, parent, user(&format!("n{id}")), None);
     }
     demo.sql(

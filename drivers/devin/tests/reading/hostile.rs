@@ -46,13 +46,20 @@ fn message() -> impl Strategy<Value = String> {
         Just("\"\\ud800\"".to_owned()),
     ];
     let name = prop_oneof![
-        Just("role"), Just("content"), Just("tool_calls"), Just("metadata"), Just("thinking"), Just("tool_call_id"),
-        Just("message_id"), Just("images"),
+        Just("role"),
+        Just("content"),
+        Just("tool_calls"),
+        Just("metadata"),
+        Just("thinking"),
+        Just("tool_call_id"),
+        Just("message_id"),
+        Just("images"),
     ];
     let role = prop_oneof![Just("user"), Just("assistant"), Just("tool"), Just("system")];
     prop_oneof![
         (role, prop::collection::vec((name, value), 0..6)).prop_map(|(role, members)| {
-            let members: Vec<String> = members.into_iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
+            let members: Vec<String> =
+                members.into_iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
             format!("{{\"role\":\"{role}\"{}}}", members.concat())
         }),
         any::<String>(),

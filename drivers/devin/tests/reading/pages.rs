@@ -12,8 +12,7 @@ fn prompts_come_in_order_whatever_unit_their_times_have() {
          ('third', 1767225603, 's', 0), ('first', 1767225601000, 's', 0), ('!second', 1767225602, 's', 1), ('other', 1, 'x', 0)",
     );
     let session = demo.read("s");
-    let told: Vec<_> =
-        session.prompt_history.iter().map(|p| (p.content.as_str(), p.timestamp, p.is_shell)).collect();
+    let told: Vec<_> = session.prompt_history.iter().map(|p| (p.content.as_str(), p.timestamp, p.is_shell)).collect();
     assert_eq!(
         told,
         [

@@ -138,7 +138,8 @@ fn a_database_with_a_log_is_read_in_every_state() {
         writer.execute_batch("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0").unwrap();
         writer
     };
-    let add = "INSERT INTO sessions (id, working_directory, backend_type, model, agent_mode, created_at, last_activity_at)
+    let add =
+        "INSERT INTO sessions (id, working_directory, backend_type, model, agent_mode, created_at, last_activity_at)
                VALUES ('in-the-log', '/p', '', 'm', '', 1, 2)";
     // Open elsewhere, with a commit that is only in the log.
     let live = Demo::new();

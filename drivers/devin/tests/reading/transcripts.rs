@@ -46,7 +46,10 @@ fn one_without_rows_is_a_session_and_one_with_rows_is_not_read() {
     // The prompt's tokens include the cached ones.
     assert_eq!((usage.input, usage.output, usage.cache_read), (1200.0, 80.0, Some(3400.0)));
     assert_eq!((asked.thinking.as_deref(), asked.model.as_deref()), (Some("Hm."), Some("SWE 2")));
-    assert_eq!((session.nodes[3].tool_call_id.as_deref(), session.nodes[4].tool_name.as_deref()), (Some("c1"), Some("read")));
+    assert_eq!(
+        (session.nodes[3].tool_call_id.as_deref(), session.nodes[4].tool_name.as_deref()),
+        (Some("c1"), Some("read"))
+    );
     assert_eq!(meta(&session.metadata)["source"], json!("transcript"));
     assert_eq!(demo.read("amber-otter").nodes.len(), 6);
     assert_eq!(demo.keeps_the_laws(), 3);
@@ -61,7 +64,12 @@ fn odd_ones_cost_themselves_alone() {
         ("list", "[1]".to_owned()),
         ("torn", document(json!([]))[..20].to_owned()),
         ("no-steps", "{}".to_owned()),
-        ("odd-steps", document(json!([5, null, {"source": "alien"}, {"source": "user", "message": {"a": 1}}, {"source": "user", "message": "ok"}]))),
+        (
+            "odd-steps",
+            document(
+                json!([5, null, {"source": "alien"}, {"source": "user", "message": {"a": 1}}, {"source": "user", "message": "ok"}]),
+            ),
+        ),
         ("half", document(json!([{"source": "user", "message": "ok"}])).replace("ok", "\\ud83d!")),
     ] {
         demo.write(&format!("transcripts/{name}.json"), content);
