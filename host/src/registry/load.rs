@@ -123,7 +123,10 @@ fn claimed_places(brought: &[Result<Brought, LoadError>], env: &Env) -> Vec<(Str
     let of_one = |about: &About| {
         let id = about.manifest.id.clone();
         let stores = places::resolve(&about.manifest, &**env);
-        stores.into_iter().filter_map(move |store| Some((id.clone(), store.place.ok()?.path)))
+        let placed = stores.into_iter().filter_map(|store| store.place.ok());
+        // What merely lies beside a file that was put somewhere is not the driver's alone.
+        let own = placed.filter(|place| place.moved_by.as_ref().is_none_or(|name| !name.ends_with("/..")));
+        own.map(move |place| (id.clone(), place.path))
     };
     built_in.flat_map(of_one).collect()
 }
