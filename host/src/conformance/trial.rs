@@ -152,7 +152,8 @@ fn environment(about: &About, places: &Places) -> Result<Vec<(OsString, OsString
         // The first that is set wins.
         let first = request
             .env
-            .first()
+            .iter()
+            .find(|entry| !entry.contains('/'))
             .ok_or_else(|| TrialError::NotMovable { driver: about.manifest.id.clone(), name: name.clone() })?;
         variables.push((first.into(), place.into()));
     }

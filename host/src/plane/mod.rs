@@ -13,6 +13,7 @@ mod page_index;
 mod reading;
 mod resolve;
 mod row;
+mod search;
 
 pub use agents::{Agent, AgentStore};
 pub use config::PlaneConfig;
@@ -22,6 +23,7 @@ pub use listing::{ListRequest, Listing};
 pub use reading::OpenSession;
 pub use resolve::Resolved;
 pub use row::{SessionRow, Source, Span};
+pub use search::{FoundRow, Hit, SearchEnd, SearchRequest};
 
 use crate::home::{Home, Node};
 use crate::limits::Limits;

@@ -22,6 +22,9 @@ const PAGE: u64 = 50;
 /// Small calls of one round.
 const CALLS: usize = 20;
 
+/// A word of the made texts.
+const COMMON: &str = "the";
+
 /// All that a task needs.
 pub(crate) struct Ground<'a> {
     options: &'a Options,
@@ -52,6 +55,7 @@ impl<'a> Ground<'a> {
         // Compiles the drivers, so that only the tasks that say so do.
         child::run(self.sepia().args(["list", "--limit", "1"]), None)?;
         let mut rows = self.listings()?;
+        rows.extend(self.search()?);
         rows.push(self.export()?);
         rows.extend(self.history()?);
         rows.extend(self.starting()?);
@@ -138,6 +142,39 @@ impl<'a> Ground<'a> {
             row("the same, driver as a program", process, native, Bar::default(), differ_process),
             row("list --json --stats, sub-agents too", usage, native_usage, Bar::default(), differ_usage),
         ])
+    }
+
+    /// A word that is nowhere and one that is everywhere, beside ripgrep over the same files where it
+    /// is on the PATH.
+    fn search(&self) -> Result<Vec<Row>, Failed> {
+        let Some(ripgrep) = on_path("rg") else {
+            say("search: no `rg` on the PATH to compare with");
+            return Ok(Vec::new());
+        };
+        say("search: timing");
+        let mut rows = Vec::new();
+        for (word, about) in [("zzqqxxjj", "a word that is nowhere"), (COMMON, "a common word, newest 50 sessions")] {
+            let search = || {
+                let mut command = self.sepia();
+                command.args(["search", word]);
+                command
+            };
+            let bare = || {
+                let mut command = Command::new("sh");
+                // Exit code 1 is its way to say that there is no match.
+                let script = "\"$0\" -uuu -- \"$1\" \"$2\" || test $? = 1";
+                command.args(["-c", script]).arg(&ripgrep).arg(word).arg(self.place.join("claude"));
+                command
+            };
+            let output = self.work.path().join("search.txt");
+            child::run(&mut search(), Some(&output))?;
+            let hits = fs::read_to_string(&output)?.lines().filter(|line| line.contains(word)).count();
+            let differ = usize::from((hits > 0) != (word == COMMON));
+            let [sepia, native] = self.in_turn(&[Box::new(search), Box::new(bare)])?;
+            let bar = Bar { ratio: Some(2.0), peak: Some(96), wall: None };
+            rows.push(Row { task: format!("search, {about} (beside rg)"), sepia, native: Some(native), bar, differ });
+        }
+        Ok(rows)
     }
 
     fn export(&self) -> Result<Row, Failed> {
@@ -270,6 +307,11 @@ impl<'a> Ground<'a> {
         }
         Ok(rows)
     }
+}
+
+/// A program on the PATH.
+fn on_path(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 fn wall(milliseconds: f64) -> Bar {

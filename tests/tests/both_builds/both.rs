@@ -5,7 +5,10 @@ use sepia::conformance::{DriverSubject, Places, Trial};
 use sepia::limits::Limits;
 use sepia::loader::{Driver, Origin};
 use sepia_conformance::{Failure, Subject};
-use sepia_ir::{Branch, HistoryPage, HistoryQuery, ScanReport, Session, SessionRef, Summary, SummaryDetail};
+use sepia_ir::{
+    Branch, HistoryPage, HistoryQuery, ScanReport, SearchQuery, SearchReport, Session, SessionRef, Summary,
+    SummaryDetail,
+};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,6 +93,17 @@ impl Both {
             Ok(header)
         };
         self.ask(read).unwrap()
+    }
+
+    /// What both find, of all keys.
+    pub fn search(&self, query: &SearchQuery) -> Vec<SearchReport> {
+        let keys: Vec<String> = self.scan().entries.into_iter().map(|entry| entry.key).collect();
+        let search = |driver: &Arc<dyn Driver>| {
+            self.runtime.block_on(driver.session_read().unwrap().search(keys.clone(), query)).unwrap()
+        };
+        let (one, other) = (search(&self.component), search(&self.program));
+        assert_eq!(one, other, "the component, then the program");
+        one
     }
 
     pub fn newest(&self, id: &str, limit: u32) -> HistoryPage {

@@ -6,5 +6,7 @@ mod ends;
 mod export;
 mod help;
 mod hostile_text;
+mod kept_rows;
 mod list;
+mod search;
 mod show;

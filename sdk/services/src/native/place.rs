@@ -32,23 +32,26 @@ pub enum PlaceError {
     },
 }
 
-/// Behind a variable: the directory that its place is in.
-const BESIDE: &str = "/..";
-
 /// Resolves a declared store: the first variable that is set and not empty, else the default
-/// with `~/` and `$XDG_…/` replaced. A variable with `/..` behind it stands for the directory
-/// that its place is in. A relative path in a variable counts from the current directory.
-/// Nothing is opened.
+/// with `~/` and `$XDG_…/` replaced. `NAME/below` is a folder below what the variable names, and
+/// `NAME/..` the directory that its place is in. A relative path in a variable counts from the
+/// current directory. Nothing is opened.
 pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let moved = request.env.iter().find_map(|name| {
-        let Some(variable) = name.strip_suffix(BESIDE) else { return Some((name, PathBuf::from(set(name)?))) };
-        let beside = std::path::absolute(set(variable)?).ok()?;
-        // The root lies in no directory.
-        Some((name, tidy(&beside).parent().map_or(beside, Path::to_owned)))
+    let moved = request.env.iter().find_map(|entry| {
+        let place = |name: &str| Some(PathBuf::from(set(name)?));
+        Some(match entry.split_once('/') {
+            None => (entry.clone(), place(entry)?),
+            Some((name, "..")) => {
+                let beside = std::path::absolute(place(name)?).ok()?;
+                // The root lies in no directory.
+                (entry.clone(), tidy(&beside).parent().map_or(beside, Path::to_owned))
+            }
+            Some((name, below)) => (name.to_owned(), place(name)?.join(below)),
+        })
     });
     let (path, moved_by) = match moved {
-        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
+        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name)),
         None => (default_place(request, &set)?, None),
     };
     if !path.is_absolute() {
@@ -157,6 +160,26 @@ mod tests {
         assert_eq!(beside("/file.db"), moved("/"));
         assert_eq!(beside("file.db").path, std::env::current_dir().unwrap());
         assert_eq!(beside(""), Place { path: "/home/me/x".into(), moved_by: None });
+    }
+
+    #[test]
+    fn a_variable_may_name_a_folder_that_holds_the_store() {
+        let request = StoreRequest {
+            name: "sessions".into(),
+            env: vec!["FIRST".into(), "HOLDER/data".into()],
+            default_path: "/none".into(),
+            kind: StoreKind::Directory,
+            access: StoreAccess::Read,
+            follow_links_in: Vec::new(),
+        };
+        let place = |set: &[&str]| {
+            let get = |name: &str| set.contains(&name).then(|| OsString::from(format!("/{name}")));
+            let place = place_of(&request, &get).unwrap();
+            (place.path.display().to_string(), place.moved_by)
+        };
+        assert_eq!(place(&["HOLDER"]), ("/HOLDER/data".into(), Some("HOLDER".into())));
+        assert_eq!(place(&["HOLDER", "FIRST"]), ("/FIRST".into(), Some("FIRST".into())));
+        assert_eq!(place(&[]), ("/none".into(), None));
     }
 
     #[test]

@@ -7,47 +7,50 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A value kept as the text that it is in the line.
-pub(crate) type Raw<'a> = Option<&'a RawValue>;
+pub type Raw<'a> = Option<&'a RawValue>;
 
 /// A string; anything else reads as absent.
 #[derive(Debug, Default)]
-pub(crate) struct Str<'a>(pub(crate) Option<Cow<'a, str>>);
+pub struct Str<'a>(pub Option<Cow<'a, str>>);
 
 impl<'a> Str<'a> {
-    pub(crate) fn get(&self) -> Option<&str> {
+    /// The text, if it is one.
+    pub fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
     /// The text unless it is absent or empty.
-    pub(crate) fn filled(&self) -> Option<&str> {
+    pub fn filled(&self) -> Option<&str> {
         self.get().filter(|text| !text.is_empty())
     }
 
-    pub(crate) fn is(&self, text: &str) -> bool {
+    /// Whether it is this text.
+    pub fn is(&self, text: &str) -> bool {
         self.get() == Some(text)
     }
 
-    pub(crate) fn take(&mut self) -> Option<Cow<'a, str>> {
+    /// The text, leaving none.
+    pub fn take(&mut self) -> Option<Cow<'a, str>> {
         self.0.take()
     }
 }
 
 /// `true` or `false`; anything else reads as `false`.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Flag(pub(crate) bool);
+pub struct Flag(pub bool);
 
 /// A number; anything else reads as absent.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Number(pub(crate) Option<f64>);
+pub struct Number(pub Option<f64>);
 
-/// Parses a record, or a part of one. All parsing goes through here: each way into the parser
+/// Parses a record, or a part of one. All parsing should go through here: each way into the parser
 /// is compiled for each record type, and a component should be small.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
+pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
     serde_json::from_str(text)
 }
 
 /// As [`parse`], of a small file.
-pub(crate) fn parse_file<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+pub fn parse_file<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     parse(std::str::from_utf8(bytes).ok()?).ok()
 }
 
@@ -134,12 +137,13 @@ impl<'de> Deserialize<'de> for Number {
 }
 
 /// The text of a raw JSON string; absent when it is none.
-pub(crate) fn text_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+pub fn text_of(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Str<'_>>(raw?.get()).ok()?.0
 }
 
 /// Declares a record of members that are taken by name, the last of a name winning. A value
 /// that is no object reads as an empty record with `odd` set.
+#[macro_export]
 macro_rules! members {
     ($(#[$attribute:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $kind:ty = $key:literal,)* }) => {
         $(#[$attribute])*
@@ -149,6 +153,9 @@ macro_rules! members {
             /// The value was no object.
             #[allow(dead_code, reason = "not every record asks")]
             pub(crate) odd: bool,
+            /// So that a record that borrows nothing is declared like one that does.
+            #[allow(dead_code, reason = "holds nothing")]
+            borrows: std::marker::PhantomData<&'a ()>,
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
@@ -207,7 +214,7 @@ macro_rules! members {
         }
     };
 }
-pub(crate) use members;
+pub use crate::members;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// A JSON object being written.
 #[derive(Debug, Default)]
-pub(crate) struct Members {
+pub struct Members {
     text: String,
 }
 
@@ -20,39 +20,41 @@ impl Members {
     }
 
     /// A string.
-    pub(crate) fn text(&mut self, key: &str, value: &str) {
+    pub fn text(&mut self, key: &str, value: &str) {
         self.key(key);
         push_string(&mut self.text, value);
     }
 
     /// A string, if there is one that is not empty.
-    pub(crate) fn maybe(&mut self, key: &str, value: Option<&str>) {
+    pub fn maybe(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             self.text(key, value);
         }
     }
 
-    pub(crate) fn flag(&mut self, key: &str, set: bool) {
+    /// `true`, if it is set.
+    pub fn flag(&mut self, key: &str, set: bool) {
         if set {
             self.key(key);
             self.text.push_str("true");
         }
     }
 
-    pub(crate) fn number(&mut self, key: &str, value: u64) {
+    /// A count.
+    pub fn number(&mut self, key: &str, value: u64) {
         self.key(key);
         // Writing to a string can't fail.
         let _ = write!(self.text, "{value}");
     }
 
     /// JSON text as it stands in a record.
-    pub(crate) fn raw(&mut self, key: &str, json: &str) {
+    pub fn raw(&mut self, key: &str, json: &str) {
         self.key(key);
         self.text.push_str(&clean(json));
     }
 
     /// A list of JSON texts; nothing when there are none.
-    pub(crate) fn list(&mut self, key: &str, items: &[String]) {
+    pub fn list(&mut self, key: &str, items: &[String]) {
         if !items.is_empty() {
             self.key(key);
             self.text.push('[');
@@ -62,7 +64,7 @@ impl Members {
     }
 
     /// The JSON text; `null` when nothing was written.
-    pub(crate) fn finish(mut self) -> Json {
+    pub fn finish(mut self) -> Json {
         if self.text.is_empty() {
             return sepia_ir::json_text::null();
         }
@@ -72,7 +74,7 @@ impl Members {
 }
 
 /// JSON text of a string.
-pub(crate) fn string(value: &str) -> String {
+pub fn string(value: &str) -> String {
     let mut out = String::with_capacity(value.len() + 2);
     push_string(&mut out, value);
     out
@@ -95,7 +97,7 @@ const DEEPEST: usize = 100;
 
 /// JSON text of a record without lone halves of surrogate pairs. What is nested too deeply for
 /// others to read becomes a note of its size.
-pub(crate) fn clean(json: &str) -> Cow<'_, str> {
+pub fn clean(json: &str) -> Cow<'_, str> {
     if is_too_deep(json) {
         return Cow::Owned(format!("{{\"nestedTooDeeply\":true,\"bytes\":{}}}", json.len()));
     }
