@@ -7,6 +7,7 @@ use sepia_tests::{Machine, machine, tree};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 fn id(number: u32) -> String {
@@ -388,7 +389,7 @@ fn escaped(json: &str) -> String {
             out.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                write!(out, "\\u{unit:04x}").unwrap();
             }
         }
     }
