@@ -9,6 +9,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+use super::cores::cores;
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
@@ -41,7 +42,7 @@ const MAX_THREADS: usize = 4;
 
 /// See [`super::store::Store::project`].
 pub(super) fn project(file: &OpenFile, query: &Projection, deadline: Deadline) -> Result<Vec<u8>, ServiceError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let threads = cores(MAX_THREADS);
     project_in_parts(file, query, deadline, SIZES, threads)
 }
 
