@@ -3,7 +3,7 @@
 use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
 use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
 use crate::projection::{Id, Line, id};
-use crate::stats::Stats;
+use sepia_sdk::stats::Stats;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A line by its place in the file.

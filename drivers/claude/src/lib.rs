@@ -27,7 +27,6 @@ mod prompt;
 mod prompts;
 mod repairs;
 mod search;
-mod stats;
 mod stub;
 mod summary;
 mod time;

@@ -172,7 +172,7 @@ impl<'r> Line<'r> {
             13 => self.leaf = id_of(value),
             14 => self.alias = id_of(value),
             15 => self.source = id_of(value),
-            16 => self.time = value.json.and_then(|j| std::str::from_utf8(j).ok()).and_then(crate::time::seconds),
+            16 => self.time = value.json.and_then(|j| std::str::from_utf8(j).ok()).and_then(crate::time::of_json),
             17 => self.agent_id = value.plain(),
             18 => self.usage[1] = number(value),
             19 => self.model = value.plain(),
