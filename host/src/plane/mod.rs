@@ -21,7 +21,7 @@ pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
-pub use reading::OpenSession;
+pub use reading::{OpenSession, Revise};
 pub use resolve::Resolved;
 pub use row::{SessionRow, Source, Span};
 pub use search::{FoundRow, Hit, SearchEnd, SearchRequest};

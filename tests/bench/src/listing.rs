@@ -57,10 +57,8 @@ impl Ground<'_> {
         ])?;
         say("usage, cold: timing");
         let bare_usage = self.native("usage")?;
-        let [usage, native_usage] = self.in_turn(&[
-            Box::new(|| self.forgetful(self.sepia(), &with_usage)),
-            Box::new(|| again(&bare_usage)),
-        ])?;
+        let [usage, native_usage] =
+            self.in_turn(&[Box::new(|| self.forgetful(self.sepia(), &with_usage)), Box::new(|| again(&bare_usage))])?;
         say("list, short and cold: timing");
         let [short] = self.in_turn(&[Box::new(|| self.forgetful(self.sepia(), &["--limit", SHORT]))])?;
         let row = |task: &str, sepia, native, bar, differ| Row { task: task.to_owned(), sepia, native, bar, differ };
