@@ -5,7 +5,7 @@ use crate::assemble::{Assembler, Envelope};
 use crate::index::{Index, NodeKind, position};
 use crate::index_blob;
 use crate::lines::{Lines, MAX_LINE};
-use crate::place::{self, Located};
+use crate::place;
 use crate::stub;
 use crate::transcript::tree;
 use sepia_ir::{Branch, DriverError, HistoryPage, HistoryQuery, SessionRef};
@@ -37,17 +37,17 @@ pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> R
     let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
     let start = end.saturating_sub(query.limit.max(1) as usize);
     let window = &branch[start..end];
-    let (nodes, tool_call_nodes) = build(host, &located, index, envelope, window)?;
+    let (nodes, tool_call_nodes) = build(host, &located.file.path, Rc::new(index), envelope, window)?;
     Ok(HistoryPage { nodes, tool_call_nodes, total: total as u64, start: start as u64, index: fresh })
 }
 
 type Nodes = Vec<sepia_ir::MessageNode>;
 
 /// The nodes of a window, and those outside whose calls are answered in it.
-fn build(
+pub(crate) fn build(
     host: &Host,
-    located: &Located,
-    index: Index,
+    path: &str,
+    index: Rc<Index>,
     envelope: Envelope,
     window: &[u32],
 ) -> Result<(Nodes, Nodes), DriverError> {
@@ -55,10 +55,8 @@ fn build(
     let callers = window.iter().filter_map(|node| index.nodes[*node as usize].call.checked_sub(1));
     let wanted: HashSet<u32> = inside.iter().copied().chain(callers).collect();
     let needed: BTreeSet<u32> = wanted.iter().flat_map(|node| lines_of(&index, *node)).collect();
-    let path = &located.file.path;
-    let index = Rc::new(index);
-    let mut assembler = Assembler::new(Rc::clone(&index), envelope, path.clone(), Some(wanted));
-    let mut lines = Lines::near(host.clone(), path.clone());
+    let mut assembler = Assembler::new(Rc::clone(&index), envelope, path.to_owned(), Some(wanted));
+    let mut lines = Lines::near(host.clone(), path.to_owned());
     for line in needed {
         let plan = index.lines[line as usize];
         if plan.length > MAX_LINE {

@@ -3,7 +3,7 @@
 //! A transcript is a file of JSON lines. Rows of a list come from its two ends and from the
 //! title records between ([`summary`]); nodes come from one look through all lines that finds
 //! the tree ([`gather`]) and one reading of their content ([`transcript`]). Pages need only
-//! the tree and the lines of the page ([`history`]).
+//! the tree and the lines of the page ([`history`]), a search only those that may match ([`search`]).
 
 mod about;
 mod assemble;
@@ -17,10 +17,8 @@ mod gather;
 mod history;
 mod index;
 mod index_blob;
-mod json;
 mod lines;
 mod locks;
-mod metadata;
 mod native;
 mod outcome;
 mod place;
@@ -28,6 +26,7 @@ mod projection;
 mod prompt;
 mod prompts;
 mod repairs;
+mod search;
 mod stats;
 mod stub;
 mod summary;
@@ -36,10 +35,10 @@ mod title;
 mod transcript;
 
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
-    StoreKind, StoreRequest, Summary, SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, SearchQuery, SearchReport, Session,
+    SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, json, metadata};
 
 pub use transcript::ClaudeTranscript;
 
@@ -93,6 +92,10 @@ impl SessionRead for Claude {
 
     fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
         native::copy(host, session)
+    }
+
+    fn search(host: &Host, keys: &[String], query: &SearchQuery) -> Result<Vec<SearchReport>, DriverError> {
+        search::search(host, keys, query)
     }
 
     fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {

@@ -83,35 +83,6 @@ pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Spoke
     other
 }
 
-/// One line of at most 200 characters, cut at a character and marked with `…`. White space of
-/// any kind becomes one space, control characters go.
-pub(crate) fn one_line(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut line = String::with_capacity(text.len().min(4 * MOST));
-    let mut length = 0;
-    let mut gap = false;
-    for c in text.chars() {
-        if c.is_whitespace() {
-            gap = !line.is_empty();
-            continue;
-        }
-        if c.is_control() {
-            continue;
-        }
-        if length + usize::from(gap) >= MOST {
-            line.push('…');
-            break;
-        }
-        if std::mem::take(&mut gap) {
-            line.push(' ');
-            length += 1;
-        }
-        line.push(c);
-        length += 1;
-    }
-    line
-}
-
 /// Text blocks joined by line feeds, borrowed when there is only one.
 pub(crate) fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
     let Some(first) = texts.next() else { return Cow::Borrowed("") };
@@ -126,7 +97,7 @@ pub(crate) fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'
 
 #[cfg(test)]
 mod tests {
-    use super::{Spoken, classify, one_line};
+    use super::{Spoken, classify};
 
     #[test]
     fn a_command_block_is_shown_as_it_was_typed() {
@@ -142,13 +113,5 @@ mod tests {
         assert_eq!(classify("what is <command-name>?"), Spoken::Typed("what is <command-name>?"));
         assert_eq!(classify("<command-name> alone"), Spoken::Typed("<command-name> alone"));
         assert_eq!(classify("<div>"), Spoken::Typed("<div>"));
-    }
-
-    #[test]
-    fn a_title_is_one_line_cut_at_a_character() {
-        assert_eq!(one_line("  a\n\n\tb\u{1b}[31m\u{2028}c "), "a b[31m c");
-        let long = "é".repeat(300);
-        assert_eq!(one_line(&long), format!("{}…", "é".repeat(200)));
-        assert_eq!(one_line(&"x".repeat(200)), "x".repeat(200));
     }
 }

@@ -10,7 +10,6 @@ use crate::json::{Number, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
 use crate::projection::Detail;
-use crate::prompt::one_line;
 use crate::prompts;
 use crate::stats::Stats;
 use crate::time;
@@ -19,6 +18,7 @@ use sepia_ir::{
     DriverError, ErrorCode, FileEntry, Session, Summary, SummaryDetail, SurveyQuery, SurveyReport, Warning,
 };
 use sepia_sdk::Host;
+use sepia_sdk::one_line;
 
 /// `backendType` of the sessions.
 pub(crate) const BACKEND: &str = "claude";
@@ -54,7 +54,13 @@ pub(crate) struct Row {
     pub(crate) envelope: Envelope,
 }
 
-fn rows(host: &Host, path: &str, transcript: &Transcript<'_>, detail: SummaryDetail) -> Result<Vec<Row>, DriverError> {
+/// The sessions of a file.
+pub(crate) fn rows(
+    host: &Host,
+    path: &str,
+    transcript: &Transcript<'_>,
+    detail: SummaryDetail,
+) -> Result<Vec<Row>, DriverError> {
     let scope = transcript.scope();
     let report = host.survey(STORE, path, &query(scope))?;
     let first = Found::of(&report);

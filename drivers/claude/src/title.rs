@@ -6,7 +6,7 @@
 //! so here it stands in `metadata.lastPrompt` and titles a session only when nothing else does.
 
 use crate::ends::Ends;
-use crate::prompt::one_line;
+use sepia_sdk::one_line;
 
 /// Titles found in a transcript, the latest of each kind.
 #[derive(Debug, Default, Clone)]

@@ -19,6 +19,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// List sessions, the newest first
     List(ListArgs),
+    /// Find text in the titles and messages of all sessions, the newest first
+    Search(SearchArgs),
     /// Show a session as a readable transcript
     Show(ShowArgs),
     /// Write a session out as JSON, or as its agent keeps it
@@ -69,6 +71,49 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Printed elsewhere than on a terminal it is a line a hit, with tabs between: id, agent, time, part, node, text.\n\
+    Parts: title, user, assistant, system, thinking, call (arguments of tools), result (what tools gave)."
+)]
+pub(super) struct SearchArgs {
+    /// The text to find, as it stands
+    pub(super) query: String,
+    /// Take it as a regular expression; ^ and $ match at the ends of lines
+    #[arg(long, short = 'e')]
+    pub(super) regex: bool,
+    /// Whatever the case of letters
+    #[arg(long, short)]
+    pub(super) ignore_case: bool,
+    /// Look only at these parts of sessions, commas between
+    #[arg(long = "in", value_name = "PARTS", value_delimiter = ',', value_parser = super::search::part)]
+    pub(super) parts: Vec<sepia_ir::SearchPart>,
+    /// Only sessions of this agent
+    #[arg(long)]
+    pub(super) agent: Option<String>,
+    /// Only sessions of this directory (`.` for the present one)
+    #[arg(long, value_name = "DIR")]
+    pub(super) cwd: Option<PathBuf>,
+    /// Only sessions active since then: `2d`, `3h`, `2026-01-31`, or ISO 8601
+    #[arg(long, value_name = "TIME", value_parser = super::time::since)]
+    pub(super) since: Option<f64>,
+    /// Only the newest N sessions that match
+    #[arg(long, value_name = "N", default_value_t = crate::plane::SearchRequest::LIMIT as usize)]
+    pub(super) limit: usize,
+    /// At most N hits of each, up to 100
+    #[arg(long, value_name = "N", default_value_t = crate::plane::SearchRequest::HITS)]
+    pub(super) hits: u32,
+    /// Leave out sessions that another session spawned
+    #[arg(long)]
+    pub(super) top_level: bool,
+    /// Also sessions that their agent no longer lists
+    #[arg(long)]
+    pub(super) hidden: bool,
+    /// Print JSON: what `sessions.search` answers
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(super) struct SessionArgs {
     /// The session: its id, or the beginning of it
     pub(super) id: String,
@@ -108,6 +153,12 @@ pub(super) struct ExportArgs {
     /// The agent's own bytes, verbatim, instead of JSON
     #[arg(long)]
     pub(super) native: bool,
+    /// With all keys and passwords that are in it; otherwise they are taken out
+    #[arg(long, conflicts_with = "native")]
+    pub(super) verbatim: bool,
+    /// Only the structure: roles, times, tools, counts and lengths, and no text
+    #[arg(long, conflicts_with_all = ["native", "verbatim"])]
+    pub(super) structure: bool,
 }
 
 #[derive(Debug, clap::Args)]

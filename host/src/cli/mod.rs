@@ -14,6 +14,7 @@ mod new;
 mod output;
 mod pager;
 mod schema;
+mod search;
 mod serve;
 mod setup;
 mod show;
@@ -44,6 +45,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Schema => schema::run(),
         Command::Serve => setup::runtime()?.block_on_then_leave(serve::run()),
         Command::List(args) => setup::runtime()?.block_on(list::run(args)),
+        Command::Search(args) => setup::runtime()?.block_on(search::run(args)),
         Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
         Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
         Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),

@@ -41,8 +41,25 @@ impl Leaving {
                 Some(number) = signals::in_order_or_at_once(stop, LEAVING) => Err(Failure::Signal(number)),
             }
         });
+        if matches!(done, Err(Failure::Signal(_))) {
+            self.0.block_on(settled());
+        }
         self.0.shutdown_timeout(LEAVING);
         done
+    }
+}
+
+/// How long tasks that were cut off have to notice it. Those that hold a connection to a driver
+/// program don't, and are ended with the runtime.
+const SETTLING: Duration = Duration::from_millis(300);
+
+/// Waits for tasks that are in the middle of a call: one that meets its timer when the runtime
+/// is gone would complain.
+async fn settled() {
+    let metrics = tokio::runtime::Handle::current().metrics();
+    let end = tokio::time::Instant::now() + SETTLING;
+    while metrics.num_alive_tasks() > 0 && tokio::time::Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

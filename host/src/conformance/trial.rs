@@ -145,10 +145,15 @@ fn environment(about: &About, places: &Places) -> Result<Vec<(OsString, OsString
             variables.push((name.into(), place.into()));
             continue;
         };
+        // A place that another store's is in moves with that one.
+        if request.env.iter().any(|name| name.ends_with("/..")) {
+            continue;
+        }
         // The first that is set wins.
         let first = request
             .env
-            .first()
+            .iter()
+            .find(|entry| !entry.contains('/'))
             .ok_or_else(|| TrialError::NotMovable { driver: about.manifest.id.clone(), name: name.clone() })?;
         variables.push((first.into(), place.into()));
     }

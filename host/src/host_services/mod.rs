@@ -7,6 +7,7 @@ mod log;
 mod processes;
 mod sqlite;
 mod stores;
+mod text_search;
 
 use crate::loader::{Question, Trace};
 use sepia_services::{ServiceError, Store};
@@ -104,6 +105,7 @@ pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut
     contract::log::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::stores::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::text_search::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::sqlite::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::processes::add_to_linker::<T, HasReach>(linker, reach)
 }

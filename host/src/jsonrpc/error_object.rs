@@ -5,18 +5,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// Codes that JSON-RPC itself defines.
-pub mod code {
-    /// Not JSON.
-    pub const PARSE: i64 = -32700;
-    /// Not a request.
-    pub const INVALID_REQUEST: i64 = -32600;
-    /// Unknown method.
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// Wrong parameters.
-    pub const INVALID_PARAMS: i64 = -32602;
-    /// A fault of the answering side.
-    pub const INTERNAL: i64 = -32603;
-}
+pub use sepia_ir::json_rpc_code as code;
 
 /// Why a request gave no result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

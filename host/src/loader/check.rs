@@ -5,7 +5,8 @@
 use super::{Fault, FaultKind};
 use crate::text::{clean_line, is_plain};
 use sepia_ir::{
-    Block, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, Session, Summary, Warning, json_text,
+    Block, HistoryPage, HistoryQuery, LockState, MOST_SNIPPET, MessageNode, ScanReport, SearchHit, SearchPart,
+    SearchQuery, SearchReport, Session, Summary, TextSpan, Warning, json_text,
 };
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
@@ -109,6 +110,68 @@ pub fn summaries(mut answer: Vec<Summary>, keys: &[String]) -> Result<Vec<Summar
     Ok(answer)
 }
 
+/// What the sessions of these keys hold of what was looked for.
+pub fn search(
+    mut answer: Vec<SearchReport>,
+    keys: &[String],
+    query: &SearchQuery,
+) -> Result<Vec<SearchReport>, Breach> {
+    if !answer.iter().map(|report| &report.key).eq(keys) {
+        return breach(format!(
+            "{} keys were to be searched and {} reports came, or in another order or of other keys",
+            keys.len(),
+            answer.len()
+        ));
+    }
+    for SearchReport { sessions, warnings: said, .. } in &mut answer {
+        sessions.retain(|found| {
+            let fit = has_ids(&found.session);
+            if !fit {
+                let shown = clean_line(&found.session.id, 80);
+                said.push(Warning::new(
+                    "invalid-id",
+                    format!("the id `{shown}` can't be one; the session is left out"),
+                ));
+            }
+            fit
+        });
+        for found in &mut *sessions {
+            row(&mut found.session, said)?;
+            hits(&mut found.hits, query)?;
+        }
+        sessions.retain(|found| !found.hits.is_empty());
+        warnings(said);
+    }
+    Ok(answer)
+}
+
+/// Hits of one session.
+fn hits(hits: &mut [SearchHit], query: &SearchQuery) -> Result<(), Breach> {
+    if hits.len() > query.hits.max(1) as usize {
+        return breach(format!("{} hits of a session came and {} were asked for", hits.len(), query.hits));
+    }
+    for hit in hits {
+        let title = hit.part == SearchPart::Title;
+        if title != hit.node_id.is_none() || hit.node_id.is_some_and(|id| id <= 0) || !query.looks_at(hit.part) {
+            return breach(format!("a hit in `{}` of node {:?} was not asked for", hit.part.name(), hit.node_id));
+        }
+        finite("created-at of a hit", hit.created_at)?;
+        if !TIMES.contains(&hit.created_at) {
+            hit.created_at = 0.0;
+        }
+        let mut last = 0;
+        let fits = |span: &TextSpan| {
+            let range = span.start as usize..span.end as usize;
+            let after = range.start >= std::mem::replace(&mut last, range.end);
+            after && !range.is_empty() && hit.snippet.get(range).is_some()
+        };
+        if hit.snippet.len() > MOST_SNIPPET || hit.matches.is_empty() || !hit.matches.iter().all(fits) {
+            return breach("the snippet of a hit is too long, or its matches are no parts of it in order");
+        }
+    }
+    Ok(())
+}
+
 /// One row, or the header of a transcript.
 pub fn session(mut session: Session) -> Result<Session, Breach> {
     if !has_ids(&session) {
@@ -165,7 +228,7 @@ pub struct Nodes {
 impl Nodes {
     /// None so far; at most so many nodes and bytes of text.
     pub fn new(most_count: u64, most_bytes: u64) -> Self {
-        Self { last: 0, count: 0, bytes: 0, most_count, most_bytes }
+        Self { last: -1, count: 0, bytes: 0, most_count, most_bytes }
     }
 
     /// Checks the next batch, and gives its text in bytes.
@@ -174,7 +237,7 @@ impl Nodes {
         for node in nodes.iter_mut() {
             if node.node_id <= self.last {
                 return breach(format!(
-                    "node {} comes after node {}; ids are positive and rise in the order of the store",
+                    "node {} comes after node {}; ids are not negative and rise in the order of the store",
                     node.node_id, self.last
                 ));
             }
@@ -210,8 +273,8 @@ pub fn page(mut page: HistoryPage, query: &HistoryQuery) -> Result<HistoryPage, 
         return breach(format!("the index of a page has more than {} MiB", MOST_INDEX >> 20));
     }
     for node in page.nodes.iter_mut().chain(&mut page.tool_call_nodes) {
-        if node.node_id <= 0 {
-            return breach(format!("node id {} is not positive", node.node_id));
+        if node.node_id < 0 {
+            return breach(format!("node id {} is negative", node.node_id));
         }
         self::node(node)?;
     }

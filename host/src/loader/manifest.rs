@@ -90,8 +90,12 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-fn is_variable(name: &str) -> bool {
-    name.len() <= 128
+/// The name of an environment variable; behind it may stand a path below what it holds, or `/..`
+/// for the directory that its place is in.
+fn is_variable(entry: &str) -> bool {
+    let (name, below) = entry.split_once('/').map_or((entry, None), |(name, below)| (name, Some(below)));
+    below.is_none_or(|below| below == ".." || (!below.is_empty() && is_beneath(below)))
+        && name.len() <= 128
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
@@ -158,7 +162,9 @@ mod tests {
                 "{place:?}"
             );
         }
-        for variable in ["", "A B", "1A", "A=B", "PATH\0"] {
+        for variable in
+            ["", "A B", "1A", "A=B", "PATH\0", "/..", "A/../..", "A/", "A/../B", "A//b", "/A", "A/./b", "A/b/.."]
+        {
             assert!(
                 said(&|m| m.stores[0].env = vec![variable.into()]).contains("environment variable"),
                 "{variable:?}"

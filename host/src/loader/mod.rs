@@ -9,6 +9,7 @@ pub mod fault;
 mod manifest;
 pub mod process;
 mod scan_basis;
+mod search_by_reading;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
 pub use scan_basis::ScanBasis;
@@ -16,8 +17,8 @@ pub(crate) use scan_basis::{Question, Trace};
 
 use async_trait::async_trait;
 use sepia_ir::{
-    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, Session, SessionRef, Summary,
-    SummaryDetail,
+    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, SearchQuery, SearchReport, Session,
+    SessionRef, Summary, SummaryDetail,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -119,7 +120,11 @@ pub trait SessionRead: Send + Sync {
     /// and call at once from several tasks.
     async fn summaries(&self, keys: Vec<String>, detail: SummaryDetail) -> Result<Vec<Summary>, Fault>;
 
-    /// How many calls of `summaries` at once are of use: 1 for a driver that answers one
+    /// What the sessions of these keys hold, one report a key, in the same order. A driver that
+    /// does not search itself has its sessions read.
+    async fn search(&self, keys: Vec<String>, query: &SearchQuery) -> Result<Vec<SearchReport>, Fault>;
+
+    /// How many calls of `summaries` or `search` at once are of use: 1 for a driver that answers one
     /// after the other.
     fn parallel(&self) -> usize;
 

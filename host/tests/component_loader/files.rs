@@ -1,8 +1,8 @@
 //! Guests that reach for what they were not given.
 
 use crate::guests::{Place, driver, host, limits, ordered, prepare, still_serves};
+use sepia::loader::FaultKind;
 use sepia::loader::component::GrantedStore;
-use sepia::loader::{FaultKind, LoadErrorKind};
 use sepia_ir::ErrorCode;
 use std::collections::BTreeMap;
 use std::fs;
@@ -165,14 +165,5 @@ async fn sockets_are_refused_when_they_are_used() {
     assert!(!answer.contains("Ok"), "{answer}");
     assert!(answer.starts_with("Err(PermissionDenied) Err(PermissionDenied)"), "{answer}");
     assert!(listener.accept().is_err(), "somebody connected");
-    still_serves(&host).await;
-}
-
-#[tokio::test]
-async fn an_interface_that_this_build_does_not_offer_is_refused_by_name() {
-    let host = host(limits());
-    let error = prepare(&host, "imports_sqlite").await.unwrap_err();
-    assert_eq!(error.kind, LoadErrorKind::Import);
-    assert!(error.message.contains("sepia:driver/sqlite@1.0.0"), "{error}");
     still_serves(&host).await;
 }

@@ -11,10 +11,13 @@
 
 mod answers;
 mod cache;
+mod databases;
 mod files;
 mod guests;
 mod inspection;
 mod memory;
 mod output;
 mod reading;
+mod rescan;
+mod search;
 mod time;

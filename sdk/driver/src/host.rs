@@ -1,6 +1,9 @@
 //! What a driver reaches: its stores, and the work that the host does for it.
 
-use sepia_ir::{DriverError, LogLevel, Projection, SqlColumn, SqlValue, SurveyQuery, SurveyReport, WalkReport};
+use sepia_ir::{
+    CandidateLines, DriverError, LogLevel, Projection, SearchQuery, SqlColumn, SqlValue, SurveyQuery, SurveyReport,
+    TextSpan, WalkReport,
+};
 use sepia_services::packed::Rows;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -22,6 +25,23 @@ pub trait Services {
     fn survey(&self, store: &str, path: &str, query: &SurveyQuery) -> Result<SurveyReport, DriverError>;
     /// Members of all lines of a file of JSON lines.
     fn project(&self, store: &str, path: &str, query: &Projection) -> Result<Rows, DriverError>;
+    /// Where a query matches in each of these texts, the first `max` matches of each; see
+    /// `text-search.find`.
+    fn find(&self, query: &SearchQuery, texts: &[&str], max: u32) -> Result<Vec<Vec<TextSpan>>, DriverError>;
+    /// For each of these files whether a text that matches may be in it, plain or inside JSON
+    /// strings; none where it can't be read. `false` is certain.
+    fn may_hold(&self, query: &SearchQuery, store: &str, paths: &[String]) -> Result<Vec<Option<bool>>, DriverError>;
+    /// The lines of a file, from the one that begins at `offset`, in which a text that matches may
+    /// be: at most `max`, inside the members `within` when there are some.
+    fn lines(
+        &self,
+        query: &SearchQuery,
+        store: &str,
+        path: &str,
+        within: &[String],
+        offset: u64,
+        max: u32,
+    ) -> Result<CandidateLines, DriverError>;
     /// Opens a database of a store for reading; `path` is empty when the store itself is one.
     /// Sees what is only in the write-ahead log, and changes nothing. `not-found` when there is
     /// no file.

@@ -24,7 +24,12 @@
 
 mod driver;
 mod host;
+mod one_line;
+pub mod search;
 mod session_read;
+
+pub mod json;
+pub mod metadata;
 
 #[cfg(target_family = "wasm")]
 pub mod component;
@@ -33,6 +38,7 @@ pub mod subprocess;
 
 pub use driver::Driver;
 pub use host::{Database, Host, Query, Services};
+pub use one_line::one_line;
 pub use sepia_ir as ir;
 pub use sepia_services::packed;
 pub use session_read::{NativeCopy, SessionRead, Transcript};

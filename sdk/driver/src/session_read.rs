@@ -2,15 +2,16 @@
 
 use crate::driver::Driver;
 use crate::host::Host;
+use crate::search;
 use sepia_ir::{
-    Branch, DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, Session, SessionRef,
-    Summary, SummaryDetail, chain,
+    Branch, DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, SearchQuery,
+    SearchReport, Session, SessionRef, Summary, SummaryDetail, chain,
 };
 use std::collections::HashSet;
 
 /// Lists and reads sessions; the Rust form of `wit/session-read.wit`, where each function is
 /// described. What has a default here is right for small stores and slow for large ones.
-pub trait SessionRead: Driver {
+pub trait SessionRead: Driver + Sized {
     /// A session being read.
     type Transcript: Transcript;
 
@@ -59,6 +60,20 @@ pub trait SessionRead: Driver {
     /// The agent's own bytes of a session.
     fn native(_host: &Host, _session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
         Err(DriverError::new(ErrorCode::Unsupported, "this driver has no native form of a session to copy"))
+    }
+
+    /// What the sessions of these keys hold of what is looked for; see `wit/session-search.wit`.
+    /// The default reads every session of the keys that [`may_hold`](Self::may_hold) does not
+    /// rule out.
+    fn search(host: &Host, keys: &[String], query: &SearchQuery) -> Result<Vec<SearchReport>, DriverError> {
+        search::by_reading::<Self>(host, keys, query)
+    }
+
+    /// For each key whether a session of it may hold what is looked for, its title included:
+    /// `false` must be certain. The default rules nothing out; a driver whose sessions are files
+    /// asks [`Services::may_hold`](crate::Services::may_hold) of them.
+    fn may_hold(_host: &Host, keys: &[String], _query: &SearchQuery) -> Result<Vec<bool>, DriverError> {
+        Ok(vec![true; keys.len()])
     }
 
     /// The sessions that a running agent holds now.

@@ -6,6 +6,7 @@ use crate::listing::SummaryDetail;
 use crate::manifest::StoreRequest;
 use crate::node::MessageNode;
 use crate::paging::Branch;
+use crate::search::SearchQuery;
 use serde::{Deserialize, Serialize};
 
 /// Version of this wire; a program that announces another is refused.
@@ -13,16 +14,8 @@ pub const PROTOCOL: u32 = 1;
 
 /// JSON-RPC error codes of this wire.
 pub mod code {
-    /// Not JSON.
-    pub const PARSE: i64 = -32700;
-    /// Not a request.
-    pub const INVALID_REQUEST: i64 = -32600;
-    /// Unknown method.
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// Wrong parameters.
-    pub const INVALID_PARAMS: i64 = -32602;
-    /// A fault of the driver itself.
-    pub const INTERNAL: i64 = -32603;
+    pub use crate::json_rpc_code::*;
+
     /// No such session; the message says which.
     pub const NOT_FOUND: i64 = -32001;
     /// The session is at work.
@@ -56,7 +49,7 @@ pub struct WireManifest {
     #[serde(default)]
     pub capabilities: Vec<serde_json::Value>,
     /// Optional methods that the program also answers: `scan` stands for `session.scan` and
-    /// `session.summaries`.
+    /// `session.summaries`, `native`, `locks` and `search` for the methods of these names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
     /// Command line of the agent for live sessions, split at white space.
@@ -102,6 +95,16 @@ pub struct SummariesParams {
     pub keys: Vec<String>,
     /// How much a row has to say.
     pub detail: SummaryDetail,
+}
+
+/// Parameters of the extension method `session.search`; its result is a list of reports, one a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchParams {
+    /// Keys of `session.scan`.
+    pub keys: Vec<String>,
+    /// What is looked for.
+    pub query: SearchQuery,
 }
 
 /// Parameters of `session.history`.

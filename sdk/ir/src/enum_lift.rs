@@ -23,6 +23,7 @@ enum_lift! {
     LogLevel { Debug, Info, Warn, Error }
     LossKind { Mapped, MetadataOnly, Dropped }
     Role { System, User, Assistant, Tool }
+    SearchPart { Title, User, Assistant, System, Thinking, Call, Result }
     StoreAccess { Read, ReadWrite }
     StoreKind { Directory, Database }
     SummaryDetail { Row, Stats }

@@ -20,6 +20,7 @@ mod log;
 mod manifest;
 mod node;
 mod paging;
+mod search;
 mod session;
 mod sql;
 mod streamed;
@@ -29,6 +30,7 @@ mod writing;
 
 pub mod chain;
 pub mod driver_wire;
+pub mod json_rpc_code;
 pub mod json_text;
 pub mod single_line;
 
@@ -44,6 +46,10 @@ pub use log::LogLevel;
 pub use manifest::{Manifest, StoreAccess, StoreKind, StoreRequest};
 pub use node::{MessageNode, Role, TokenUsage};
 pub use paging::{Branch, HistoryPage, HistoryQuery, SessionRef};
+pub use search::{
+    CandidateLines, FoundSession, LineSpan, MOST_CONTEXT, MOST_HITS, MOST_QUERY, MOST_SNIPPET, SearchHit, SearchPart,
+    SearchQuery, SearchReport, TextSpan,
+};
 pub use session::{PromptHistoryEntry, Session};
 pub use sql::{SqlColumn, SqlValue};
 pub use streamed::StreamedSession;

@@ -40,6 +40,8 @@ pub struct StoreRequest {
     /// Name within the driver, `[a-z][a-z0-9-]{0,31}`.
     pub name: String,
     /// Environment variables that move the place; the first that is set and not empty wins.
+    /// `NAME/below` is a folder below what the variable names, `NAME/..` the directory that the
+    /// place in it is in.
     #[serde(default)]
     pub env: Vec<String>,
     /// Place when none is set; `~/` and `$XDG_*` are replaced.

@@ -13,7 +13,7 @@ use wasmtime::component::{ComponentType, Lift, Lower};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageNode {
-    /// Unique in the session, positive, rising in the order of the store.
+    /// Unique in the session, not negative, rising in the order of the store.
     #[cfg_attr(feature = "component", component(name = "node-id"))]
     pub node_id: i64,
     /// Absent for roots.

@@ -2,15 +2,16 @@
 //! written once, used by the host for components and by the SDK for subprocess drivers.
 //!
 //! Everything here knows files, lines and JSON, and no agent's format. [`packed`] is the form
-//! in which projected lines cross the component boundary and builds for guests too; the rest
-//! is native.
+//! in which projected lines cross the component boundary; it and [`search`] build for guests
+//! too, the rest is native.
 
 pub mod packed;
+pub mod search;
 
 #[cfg(not(target_family = "wasm"))]
 mod native;
 #[cfg(not(target_family = "wasm"))]
 pub use native::{
-    Link, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, command_line, lock_holders,
+    Link, Pattern, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, command_line, lock_holders,
     place_of, sqlite, start_ticks,
 };

@@ -22,19 +22,22 @@ const PAGE: u64 = 50;
 /// Small calls of one round.
 const CALLS: usize = 20;
 
+/// A word of the made texts.
+const COMMON: &str = "the";
+
 /// All that a task needs.
 pub(crate) struct Ground<'a> {
-    options: &'a Options,
-    place: PathBuf,
-    truth: Truth,
+    pub(crate) options: &'a Options,
+    pub(crate) place: PathBuf,
+    pub(crate) truth: Truth,
     largest: Known,
     smallest: Known,
     /// Our own files, outputs, and a folder with the driver program.
-    work: TempDir,
+    pub(crate) work: TempDir,
 }
 
 /// Makes a command anew for each run.
-type Making<'a> = Box<dyn Fn() -> Command + 'a>;
+pub(crate) type Making<'a> = Box<dyn Fn() -> Command + 'a>;
 
 impl<'a> Ground<'a> {
     pub(crate) fn new(options: &'a Options, place: PathBuf, truth: Truth) -> Result<Self, Failed> {
@@ -52,6 +55,7 @@ impl<'a> Ground<'a> {
         // Compiles the drivers, so that only the tasks that say so do.
         child::run(self.sepia().args(["list", "--limit", "1"]), None)?;
         let mut rows = self.listings()?;
+        rows.extend(self.search()?);
         rows.push(self.export()?);
         rows.extend(self.history()?);
         rows.extend(self.starting()?);
@@ -59,7 +63,7 @@ impl<'a> Ground<'a> {
         Ok(rows)
     }
 
-    fn sepia(&self) -> Command {
+    pub(crate) fn sepia(&self) -> Command {
         let mut command = Command::new(&self.options.program);
         command
             .env_clear()
@@ -71,13 +75,13 @@ impl<'a> Ground<'a> {
     }
 
     /// With the driver that is a program.
-    fn process(&self) -> Command {
+    pub(crate) fn process(&self) -> Command {
         let mut command = self.sepia();
         command.env("SEPIA_DRIVER_DIR", self.work.path().join("drivers"));
         command
     }
 
-    fn native(&self, task: &str) -> Result<Command, Failed> {
+    pub(crate) fn native(&self, task: &str) -> Result<Command, Failed> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["native", task]).arg(self.place.join("claude/projects"));
         Ok(command)
@@ -91,7 +95,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Runs the commands in turn, as many rounds as there are to be.
-    fn in_turn<const N: usize>(&self, commands: &[Making<'_>; N]) -> Result<[Used; N], Failed> {
+    pub(crate) fn in_turn<const N: usize>(&self, commands: &[Making<'_>; N]) -> Result<[Used; N], Failed> {
         let mut runs = [const { Vec::new() }; N];
         for _ in 0..self.options.rounds {
             for (command, runs) in commands.iter().zip(&mut runs) {
@@ -101,43 +105,37 @@ impl<'a> Ground<'a> {
         Ok(runs.map(|runs| child::summary(&runs)))
     }
 
-    fn listings(&self) -> Result<Vec<Row>, Failed> {
-        let output = self.work.path().join("list.json");
-        let list = |more: &[&str], mut command: Command| {
-            command.args(["list", "--json"]).args(more);
-            command
+    /// A word that is nowhere and one that is everywhere, beside ripgrep over the same files where it
+    /// is on the PATH.
+    fn search(&self) -> Result<Vec<Row>, Failed> {
+        let Some(ripgrep) = on_path("rg") else {
+            say("search: no `rg` on the PATH to compare with");
+            return Ok(Vec::new());
         };
-        say("list: checking");
-        child::run(&mut list(&[], self.sepia()), Some(&output))?;
-        let differ = check::listing(&output, &self.truth, &self.place)?;
-        child::run(&mut list(&[], self.process()), Some(&output))?;
-        let differ_process = check::listing(&output, &self.truth, &self.place)?;
-        child::run(&mut list(&["--stats", "--subagents"], self.sepia()), Some(&output))?;
-        let differ_usage = check::usage(&output, &self.truth)?;
-        say("list: timing");
-        let bare = self.native("list")?;
-        let [sepia, process, native] = self.in_turn(&[
-            Box::new(|| list(&[], self.sepia())),
-            Box::new(|| list(&[], self.process())),
-            Box::new(|| again(&bare)),
-        ])?;
-        say("usage: timing");
-        let bare = self.native("usage")?;
-        let [usage, native_usage] =
-            self.in_turn(&[Box::new(|| list(&["--stats", "--subagents"], self.sepia())), Box::new(|| again(&bare))])?;
-        let bar = Bar { ratio: Some(3.0), peak: Some(96), wall: None };
-        let row = |task: &str, sepia, native, bar, differ| Row {
-            task: task.to_owned(),
-            sepia,
-            native: Some(native),
-            bar,
-            differ,
-        };
-        Ok(vec![
-            row("list --json, cold", sepia, native, bar, differ),
-            row("the same, driver as a program", process, native, Bar::default(), differ_process),
-            row("list --json --stats, sub-agents too", usage, native_usage, Bar::default(), differ_usage),
-        ])
+        say("search: timing");
+        let mut rows = Vec::new();
+        for (word, about) in [("zzqqxxjj", "a word that is nowhere"), (COMMON, "a common word, newest 50 sessions")] {
+            let search = || {
+                let mut command = self.sepia();
+                command.args(["search", word]);
+                command
+            };
+            let bare = || {
+                let mut command = Command::new("sh");
+                // Exit code 1 is its way to say that there is no match.
+                let script = "\"$0\" -uuu -- \"$1\" \"$2\" || test $? = 1";
+                command.args(["-c", script]).arg(&ripgrep).arg(word).arg(self.place.join("claude"));
+                command
+            };
+            let output = self.work.path().join("search.txt");
+            child::run(&mut search(), Some(&output))?;
+            let hits = fs::read_to_string(&output)?.lines().filter(|line| line.contains(word)).count();
+            let differ = usize::from((hits > 0) != (word == COMMON));
+            let [sepia, native] = self.in_turn(&[Box::new(search), Box::new(bare)])?;
+            let bar = Bar { ratio: Some(2.0), peak: Some(96), wall: None };
+            rows.push(Row { task: format!("search, {about} (beside rg)"), sepia, native: Some(native), bar, differ });
+        }
+        Ok(rows)
     }
 
     fn export(&self) -> Result<Row, Failed> {
@@ -272,6 +270,11 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// A program on the PATH.
+fn on_path(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
 fn wall(milliseconds: f64) -> Bar {
     Bar { wall: Some(milliseconds), ..Bar::default() }
 }
@@ -281,7 +284,7 @@ fn of_walls(times: Vec<f64>) -> Used {
 }
 
 /// The same command once more.
-fn again(command: &Command) -> Command {
+pub(crate) fn again(command: &Command) -> Command {
     let mut again = Command::new(command.get_program());
     again.args(command.get_args());
     again

@@ -4,8 +4,8 @@
 //! A session is a file `<id>.txt` of the store `home`, a node a line of it.
 
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, Role, ScanEntry, ScanReport, Session,
-    SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, Role, ScanEntry, ScanReport, SearchPart,
+    SearchQuery, SearchReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
 };
 use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, Transcript};
 use std::marker::PhantomData;
@@ -50,6 +50,10 @@ pub trait Misdeed: 'static {
         let mut lines = Self::open(host, session)?;
         let nodes = Self::next(&mut lines, query.limit as usize)?;
         Ok(HistoryPage { total: nodes.len() as u64, start: 0, nodes, tool_call_nodes: vec![], index: None })
+    }
+    /// What it found, unless that is left to the SDK.
+    fn search(_keys: &[String], _query: &SearchQuery) -> Option<Vec<SearchReport>> {
+        None
     }
     /// Nothing is held.
     fn locks(_host: &Host) -> Result<Vec<LockState>, DriverError> {
@@ -107,6 +111,19 @@ impl<M: Misdeed> SessionRead for Guest<M> {
 
     fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
         Ok(Box::new(Copy(M::open(host, &session.id)?)))
+    }
+
+    fn search(host: &Host, keys: &[String], query: &SearchQuery) -> Result<Vec<SearchReport>, DriverError> {
+        match M::search(keys, query) {
+            Some(found) => Ok(found),
+            None => sepia_sdk::search::by_reading::<Self>(host, keys, query),
+        }
+    }
+
+    fn may_hold(host: &Host, keys: &[String], query: &SearchQuery) -> Result<Vec<bool>, DriverError> {
+        // Titles are made of the name of the file, and are not in it.
+        let titles = query.looks_at(SearchPart::Title);
+        Ok(host.may_hold(query, "home", keys)?.into_iter().map(|held| titles || held != Some(false)).collect())
     }
 
     fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {

@@ -5,7 +5,10 @@ use sepia::conformance::{DriverSubject, Places, Trial};
 use sepia::limits::Limits;
 use sepia::loader::{Driver, Origin};
 use sepia_conformance::{Failure, Subject};
-use sepia_ir::{Branch, HistoryPage, HistoryQuery, ScanReport, Session, SessionRef, Summary, SummaryDetail};
+use sepia_ir::{
+    Branch, HistoryPage, HistoryQuery, ScanReport, SearchQuery, SearchReport, Session, SessionRef, Summary,
+    SummaryDetail,
+};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,14 +29,20 @@ pub fn built(name: &str) -> PathBuf {
 
 impl Both {
     pub fn over(store: &Path) -> Self {
+        Self::of("claude", &[("claude", store)])
+    }
+
+    /// Both builds of this agent's driver, over stores at these places.
+    pub fn of(agent: &str, stores: &[(&str, &Path)]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap();
-        let places = Places { stores: vec![("claude".into(), store.to_owned())], home: None };
+        let stores = stores.iter().map(|(name, place)| ((*name).to_owned(), place.to_path_buf())).collect();
+        let places = Places { stores, home: None };
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
-        let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == "claude").unwrap();
+        let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == agent).unwrap();
         let (component, program) = runtime.block_on(async {
             let component =
                 Trial::component(built_in.wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
-            let program = Trial::program(&built("sepia-driver-claude"), Limits::default()).await.unwrap();
+            let program = Trial::program(&built(&format!("sepia-driver-{agent}")), Limits::default()).await.unwrap();
             (component.over(&places).unwrap(), program.over(&places).unwrap())
         });
         Self { runtime, component, program }
@@ -90,6 +99,17 @@ impl Both {
             Ok(header)
         };
         self.ask(read).unwrap()
+    }
+
+    /// What both find, of all keys.
+    pub fn search(&self, query: &SearchQuery) -> Vec<SearchReport> {
+        let keys: Vec<String> = self.scan().entries.into_iter().map(|entry| entry.key).collect();
+        let search = |driver: &Arc<dyn Driver>| {
+            self.runtime.block_on(driver.session_read().unwrap().search(keys.clone(), query)).unwrap()
+        };
+        let (one, other) = (search(&self.component), search(&self.program));
+        assert_eq!(one, other, "the component, then the program");
+        one
     }
 
     pub fn newest(&self, id: &str, limit: u32) -> HistoryPage {

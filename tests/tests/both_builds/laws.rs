@@ -3,11 +3,16 @@
 use crate::both::Both;
 use crate::store::{S1, S2, Store, answer, lines, talk, tool, user, with};
 use sepia_conformance::Suite;
+use sepia_ir::SearchQuery;
 use serde_json::json;
 
 /// Runs the suite on each build with the other as its twin; gives the number of sessions.
 fn both_keep_the_laws(store: &Store) -> usize {
-    let both = Both::over(store.root());
+    both_keep_the_laws_over(&Both::over(store.root()), store)
+}
+
+/// The same of any driver whose stores are somewhere in this one.
+pub fn both_keep_the_laws_over(both: &Both, store: &Store) -> usize {
     let [component, program] = both.subjects();
     let report = Suite::new(&component).with_twin(&program).on_store(store.root()).run();
     assert_eq!(report.failures(), Vec::<&sepia_conformance::Outcome>::new(), "the component, the program its twin");
@@ -103,4 +108,17 @@ fn of_odd_files() {
     bytes[at] = 0xff;
     store.session("not-utf-8", bytes);
     assert!(both_keep_the_laws(&store) >= 12);
+}
+
+#[test]
+fn both_find_the_same() {
+    let both = Both::over(Store::samples().root());
+    for (text, regex, ignore_case) in
+        [("tax", false, false), ("TAX", false, true), ("t[ao]", true, false), ("e", false, false), ("\n", false, false)]
+    {
+        let query = SearchQuery { text: text.into(), regex, ignore_case, parts: vec![], hits: 7, context: 30 };
+        let found = both.search(&query);
+        assert!(found.iter().any(|report| !report.sessions.is_empty()), "{text:?}");
+        assert!(found.iter().all(|report| report.warnings.is_empty()));
+    }
 }

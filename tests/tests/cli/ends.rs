@@ -9,9 +9,11 @@ use std::process::Stdio;
 
 const SESSION: &str = "11111111-1111-4111-8111-000000000003";
 
-const PRINTING: [&[&str]; 9] = [
+const PRINTING: [&[&str]; 11] = [
     &["list"],
     &["list", "--json"],
+    &["search", "tax"],
+    &["search", "tax", "--json"],
     &["show", SESSION],
     &["show", "--json", SESSION],
     &["export", SESSION],

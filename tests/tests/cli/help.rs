@@ -5,11 +5,12 @@ use sepia_tests::Machine;
 #[test]
 fn every_command_describes_its_options() {
     let machine = Machine::empty();
-    let commands: [(&[&str], &[&str]); 11] = [
+    let commands: [(&[&str], &[&str]); 12] = [
         (
             &[],
             &[
                 "list",
+                "search",
                 "show",
                 "export",
                 "serve",
@@ -22,6 +23,21 @@ fn every_command_describes_its_options() {
             ],
         ),
         (&["list"], &["--agent", "--cwd", "--since", "--limit", "--json", "--stats", "--locks", "--subagents"]),
+        (
+            &["search"],
+            &[
+                "<QUERY>",
+                "--regex",
+                "--ignore-case",
+                "--in",
+                "--agent",
+                "--cwd",
+                "--since",
+                "--limit",
+                "--hits",
+                "--json",
+            ],
+        ),
         (&["show"], &["<ID>", "--agent", "--limit", "--all", "--full", "--json", "--no-pager"]),
         (&["export"], &["<ID>", "--agent", "--output", "-o", "--native"]),
         (&["serve"], &["JSON-RPC"]),

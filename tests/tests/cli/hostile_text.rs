@@ -48,11 +48,14 @@ fn nothing_of_a_store_reaches_a_terminal_as_it_is() {
     std::fs::rename(machine.claude(), &moved).unwrap();
     machine.set("SEPIA_CLAUDE_DIR", &moved);
     machine.add_driver_file(&format!("x{}.wasm", HOSTILE.replace(['/', '\0'], "")), b"no component");
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 12] = [
         &["list"],
         &["list", "--stats", "--subagents"],
         &["show", S1],
         &["show", "--full", "--all", S1],
+        &["search", "red"],
+        &["search", ".", "--regex"],
+        &["search", HOSTILE_ID],
         &["doctor"],
         &["driver", "list"],
         &["show", HOSTILE_ID],
@@ -100,7 +103,7 @@ fn nothing_of_a_driver_does_either() {
 #[test]
 fn exported_json_says_it_in_escapes() {
     let machine = with_hostile_store();
-    for arguments in [&["export", S1][..], &["list", "--json"], &["show", "--json", S1]] {
+    for arguments in [&["export", S1][..], &["list", "--json"], &["show", "--json", S1], &["search", "red", "--json"]] {
         let said = machine.run(arguments).ok();
         assert!(!said.contains(['\u{1b}', '\u{7}', '\u{8}', '\0']), "{arguments:?}");
         let _value: serde_json::Value = serde_json::from_str(&said).unwrap();

@@ -8,4 +8,5 @@ mod frames;
 mod history;
 mod manifest;
 mod schema;
+mod search;
 mod sessions;

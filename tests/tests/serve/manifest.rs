@@ -29,7 +29,7 @@ const LATER: [&str; 21] = [
     "events.subscribe",
 ];
 
-const AVAILABLE: [&str; 8] = [
+const AVAILABLE: [&str; 9] = [
     "manifest",
     "agents.list",
     "sessions.list",
@@ -37,6 +37,7 @@ const AVAILABLE: [&str; 8] = [
     "sessions.summary",
     "sessions.export",
     "sessions.history",
+    "sessions.search",
     "shutdown",
 ];
 

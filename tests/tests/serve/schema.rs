@@ -56,5 +56,6 @@ fn answers_keep_it() {
             keeps(method, &client.get(method, &params));
         }
     }
+    keeps("sessions.search", &client.get("sessions.search", &json!({"query": "e"})));
     keeps("shutdown", &client.get("shutdown", &json!({})));
 }

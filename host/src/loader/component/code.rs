@@ -1,6 +1,6 @@
 //! The code of a component, brought in when it is first called.
 
-use super::bindings::exports::sepia::driver::{identity, session_read};
+use super::bindings::exports::sepia::driver::{identity, session_read, session_search};
 use super::call::{self, Sandbox, within};
 use super::introduction::Introduction;
 use super::state::State;
@@ -27,6 +27,8 @@ pub(super) struct Ready {
     identity: identity::GuestIndices,
     /// Its reading side, when it exports one.
     pub(super) read: Option<session_read::GuestIndices>,
+    /// Its way to search, when it exports one.
+    pub(super) search: Option<session_search::GuestIndices>,
 }
 
 impl Code {
@@ -50,7 +52,10 @@ impl Code {
         let identity = identity::GuestIndices::new(&guest).map_err(misfit)?;
         let reads = capabilities.contains(&Capability::SessionRead);
         let read = reads.then(|| session_read::GuestIndices::new(&guest)).transpose().map_err(misfit)?;
-        Ok(Ready { guest, identity, read })
+        // That one which is exported has the type of the contract was made sure of when the
+        // component was introduced.
+        let search = session_search::GuestIndices::new(&guest).ok();
+        Ok(Ready { guest, identity, read, search })
     }
 
     async fn compiled(&self, core: &Core) -> Result<Component, LoadError> {
@@ -86,6 +91,10 @@ impl Code {
         }
         let inspection = inspect::inspect(&self.wasm, self.runtime.limits.component_file)?;
         let ready = self.ready(&inspection.capabilities).await?;
+        if inspection.searches && ready.search.is_none() {
+            let why = session_search::GuestIndices::new(&ready.guest).err();
+            return Err(misfit(why.unwrap_or_else(|| wasmtime::Error::msg("session-search"))));
+        }
         let manifest = manifest::check(self.describe(ready).await?)?;
         let introduction =
             Introduction { manifest, capabilities: inspection.capabilities, imports: inspection.imports };
@@ -109,6 +118,9 @@ impl Code {
         let identity = ready.identity.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
         if let Some(read) = &ready.read {
             read.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
+        }
+        if let Some(search) = &ready.search {
+            search.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
         }
         let answer = within(sandbox.until(), identity.call_describe(&mut sandbox.store)).await;
         sandbox.judge(CALL, answer).map_err(fault)

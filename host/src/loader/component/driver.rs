@@ -3,17 +3,19 @@
 use super::GrantedStore;
 use super::bindings::exports::sepia::driver::session_read::Guest;
 use super::call::{Sandbox, within};
-use super::code::Code;
+use super::code::{Code, Ready};
 use super::pull::{self, Pulled};
 use crate::host_services::Reach;
 use crate::loader::check::{self, Breach};
 use crate::loader::{
     About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, Trace, Transcript,
+    search_by_reading,
 };
 use crate::text::clean_line;
 use async_trait::async_trait;
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary, SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, SearchQuery, SearchReport, Session, SessionRef,
+    Summary, SummaryDetail,
 };
 use sepia_services::Store;
 use std::sync::Arc;
@@ -68,17 +70,31 @@ impl Reader {
         stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))
     }
 
-    async fn enter_over(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+    /// A fresh instance over these stores, and the code that it is of.
+    async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
         let reach = Reach::new(Arc::clone(&self.driver), stores);
-        let start = |message: String| Fault::new(&self.driver, call, FaultKind::Start, message);
         let runtime = &self.code.runtime;
-        let ready = self.code.ready(&self.capabilities).await.map_err(|e| start(e.message))?;
-        let core = runtime.core().map_err(|e| start(e.message))?;
-        let exports = ready.read.as_ref().ok_or_else(|| start("it no longer exports `session-read`".to_owned()))?;
-        let mut sandbox = Sandbox::enter(&ready.guest, &core.clock, &runtime.limits, reach, &self.driver, call).await?;
+        let ready = self.ready(call).await?;
+        let core = runtime.core().map_err(|e| self.start(call, e.message))?;
+        let sandbox = Sandbox::enter(&ready.guest, &core.clock, &runtime.limits, reach, &self.driver, call).await?;
+        Ok((sandbox, ready))
+    }
+
+    async fn enter_over(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
+        let (mut sandbox, ready) = self.sandbox(stores, call).await?;
+        let exports = ready.read.as_ref();
+        let exports = exports.ok_or_else(|| self.start(call, "it no longer exports `session-read`".to_owned()))?;
         let guest = exports.load(&mut sandbox.store, &sandbox.instance);
-        let guest = guest.map_err(|e| start(super::call::reason(&e)))?;
+        let guest = guest.map_err(|e| self.start(call, super::call::reason(&e)))?;
         Ok((sandbox, guest))
+    }
+
+    async fn ready(&self, call: &'static str) -> Result<&Ready, Fault> {
+        self.code.ready(&self.capabilities).await.map_err(|e| self.start(call, e.message))
+    }
+
+    fn start(&self, call: &'static str, message: String) -> Fault {
+        Fault::new(&self.driver, call, FaultKind::Start, message)
     }
 
     fn checked<R>(&self, call: &'static str, answer: Result<R, Breach>) -> Result<R, Fault> {
@@ -134,6 +150,19 @@ impl SessionRead for Reader {
         let answer = within(sandbox.until(), guest.call_summaries(&mut sandbox.store, &keys, detail)).await;
         let rows = sandbox.judge_result(CALL, answer)?;
         self.checked(CALL, check::summaries(rows, &keys))
+    }
+
+    async fn search(&self, keys: Vec<String>, query: &SearchQuery) -> Result<Vec<SearchReport>, Fault> {
+        const CALL: &str = "session-search.search";
+        let Some(exports) = &self.ready(CALL).await?.search else {
+            return search_by_reading::search(&self.driver, self, &keys, query).await;
+        };
+        let (mut sandbox, _) = self.sandbox(self.open_stores(CALL)?, CALL).await?;
+        let guest = exports.load(&mut sandbox.store, &sandbox.instance);
+        let guest = guest.map_err(|e| self.start(CALL, super::call::reason(&e)))?;
+        let answer = within(sandbox.until(), guest.call_search(&mut sandbox.store, &keys, query)).await;
+        let reports = sandbox.judge_result(CALL, answer)?;
+        self.checked(CALL, check::search(reports, &keys, query))
     }
 
     fn parallel(&self) -> usize {

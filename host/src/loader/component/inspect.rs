@@ -13,6 +13,8 @@ pub struct Inspection {
     pub imports: Vec<String>,
     /// Capabilities by the interfaces that it exports.
     pub capabilities: Vec<Capability>,
+    /// Whether it searches its sessions itself.
+    pub searches: bool,
     /// Version of the contract that it was built for.
     pub contract: Version,
 }
@@ -22,7 +24,7 @@ pub const CONTRACT: Version = Version::new(1, 0, 0);
 
 const PACKAGE: &str = "sepia:driver";
 /// Interfaces of the contract that a component of this build may import.
-const OFFERED: [&str; 6] = ["types", "log", "stores", "bulk-files", "sqlite", "processes"];
+const OFFERED: [&str; 7] = ["types", "log", "stores", "bulk-files", "text-search", "sqlite", "processes"];
 /// Interfaces of the contract that this build does not offer yet.
 const LATER: [&str; 1] = ["durable-files"];
 /// Packages of WASI 0.2 that are linked. All of them are: Rust's standard library imports
@@ -30,6 +32,8 @@ const LATER: [&str; 1] = ["durable-files"];
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
 
 const IDENTITY: &str = "identity";
+/// What a driver that reads may export besides.
+const SEARCH: &str = "session-search";
 const CAPABILITIES: [(&str, Capability); 3] = [
     ("session-read", Capability::SessionRead),
     ("session-write", Capability::SessionWrite),
@@ -45,7 +49,9 @@ pub fn inspect(wasm: &[u8], most: u64) -> Result<Inspection, LoadError> {
         check_import(import)?;
     }
     let (capabilities, contract) = capabilities(&exports)?;
-    Ok(Inspection { imports, capabilities, contract })
+    let of_search = |export: &String| Name::of(export).is_some_and(|n| n.package == PACKAGE && n.interface == SEARCH);
+    let searches = exports.iter().any(of_search);
+    Ok(Inspection { imports, capabilities, searches, contract })
 }
 
 /// Refuses a file that is larger than a driver may be.

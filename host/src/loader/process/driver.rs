@@ -38,6 +38,8 @@ pub(super) struct Extensions {
     pub(super) native: bool,
     /// `session.locks`.
     pub(super) locks: bool,
+    /// `session.search`.
+    pub(super) search: bool,
 }
 
 /// The program and the process of it that runs, if one does.
@@ -58,7 +60,8 @@ impl ProcessDriver {
         let build = build_of(path)
             .map_err(|e| LoadError::new(LoadErrorKind::File, format!("{} can't be looked at: {e}", path.display())))?;
         let has = |name: &str| manifest.extensions.iter().any(|extension| extension == name);
-        let extensions = Extensions { scan: has("scan"), native: has("native"), locks: has("locks") };
+        let extensions =
+            Extensions { scan: has("scan"), native: has("native"), locks: has("locks"), search: has("search") };
         let can = |name: &str| manifest.capabilities.iter().any(|capability| capability == name);
         let mut capabilities = Vec::new();
         for (name, capability) in [

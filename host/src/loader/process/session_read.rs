@@ -5,15 +5,15 @@ use super::page::cut;
 use super::{answer, listing, streamed};
 use crate::jsonrpc::Fragment;
 use crate::loader::check::{self, Breach};
-use crate::loader::{Fault, FaultKind, NativeCopy, SessionRead, Transcript};
+use crate::loader::{Fault, FaultKind, NativeCopy, SessionRead, Transcript, search_by_reading};
 use crate::text::clean_line;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use sepia_ir::driver_wire::{HistoryParams, HistoryResult, SessionParams, SummariesParams};
+use sepia_ir::driver_wire::{HistoryParams, HistoryResult, SearchParams, SessionParams, SummariesParams};
 use sepia_ir::{
-    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, Session, SessionRef,
-    Summary, SummaryDetail,
+    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, SearchQuery, SearchReport,
+    Session, SessionRef, Summary, SummaryDetail,
 };
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -27,6 +27,7 @@ const SUMMARY_OF: &str = "session-read.summary-of";
 const OPEN: &str = "session-read.open";
 const HISTORY: &str = "session-read.history";
 const NATIVE: &str = "session-read.native";
+const SEARCH: &str = "session-search.search";
 const LOCKS: &str = "session-read.locks";
 
 fn of(session: SessionRef) -> SessionParams {
@@ -75,6 +76,16 @@ impl SessionRead for ProcessDriver {
             None => (listing::summaries(self.rows(SUMMARIES, detail).await?, &keys), keys),
         };
         self.checked(SUMMARIES, check::summaries(rows, &keys))
+    }
+
+    async fn search(&self, keys: Vec<String>, query: &SearchQuery) -> Result<Vec<SearchReport>, Fault> {
+        if !self.extensions.search {
+            return search_by_reading::search(self.id(), self, &keys, query).await;
+        }
+        let params = SearchParams { keys, query: query.clone() };
+        let result = self.call(SEARCH, "session.search", &params).await?;
+        let reports = answer::parse(self.id(), SEARCH, &result)?;
+        self.checked(SEARCH, check::search(reports, &params.keys, query))
     }
 
     fn parallel(&self) -> usize {

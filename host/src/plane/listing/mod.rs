@@ -19,12 +19,13 @@ use super::Plane;
 use super::error::PlaneError;
 use super::row::SessionRow;
 use crate::loader::Fault;
-use row_cache::RowCache;
+pub(super) use row_cache::{KeptEntry, RowCache};
 use sepia_ir::Warning;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 use store::one_store;
-use wanted::Wanted;
+pub(super) use wanted::Wanted;
 
 /// What to list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,6 +80,16 @@ impl Plane {
             rows.extend(some);
             warnings.extend(told);
         }
+        if *request
+            == (ListRequest {
+                with_locks: request.with_locks,
+                with_stats: request.with_stats,
+                ..ListRequest::default()
+            })
+        {
+            // Only a list of all tells which of two sessions with one id is the first.
+            self.whereabouts.seen(rows.iter().map(|row| (row.id.as_str(), row.agent.as_str())));
+        }
         if agents.len() > 1 {
             sort(&mut rows);
         }
@@ -91,9 +102,12 @@ impl Plane {
 /// Newest first; the order is total, so that pages neither repeat nor skip.
 fn sort(rows: &mut [SessionRow]) {
     // A stable sort of lists that are sorted each: little more than a merge.
-    rows.sort_by(|a, b| {
-        b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id)).then_with(|| a.agent.cmp(&b.agent))
-    });
+    rows.sort_by(newest_first);
+}
+
+/// The order of rows.
+pub(super) fn newest_first(a: &SessionRow, b: &SessionRow) -> Ordering {
+    b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id)).then_with(|| a.agent.cmp(&b.agent))
 }
 
 /// The row of a store that was not listed in time.
@@ -105,6 +119,6 @@ fn late(agent: &str, time: Duration) -> SessionRow {
     SessionRow::of_warning(Warning::new("late", message), agent)
 }
 
-fn warning_of(fault: &Fault) -> Warning {
+pub(super) fn warning_of(fault: &Fault) -> Warning {
     Warning::new(fault.kind.name(), fault.to_string())
 }

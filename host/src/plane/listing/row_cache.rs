@@ -30,13 +30,13 @@ const SUFFIX: &str = ".rows";
 
 /// Where the rows of one driver over its stores are kept.
 #[derive(Debug, Clone)]
-pub(super) struct RowCache {
+pub(in crate::plane) struct RowCache {
     file: PathBuf,
 }
 
 /// What is kept.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(in crate::plane) struct Kept {
     /// What the scan that found the entries rests on.
     basis: Option<ScanBasis>,
     entries: Vec<KeptEntry>,
@@ -44,19 +44,38 @@ pub(super) struct Kept {
 
 /// An entry of a scan, and its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptEntry {
+pub(in crate::plane) struct KeptEntry {
     pub(super) key: String,
     stamp: String,
     bytes: u64,
     /// Epoch seconds.
     pub(super) changed_at: f64,
-    /// None when they are not known, or may still be changing.
-    pub(super) rows: Option<Vec<SessionFacts>>,
+    /// None when they are not known.
+    rows: Option<Vec<SessionFacts>>,
+    /// The rows are right now, and may not be the next time.
+    #[serde(skip)]
+    passing: bool,
 }
 
 impl KeptEntry {
+    /// Its rows, as far as they are known.
+    pub(in crate::plane) fn rows(&self) -> &[SessionFacts] {
+        self.rows.as_deref().unwrap_or_default()
+    }
+
+    /// Whether its rows are known.
+    pub(in crate::plane) fn is_known(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// The driver made these rows; they are kept if they are lasting.
+    pub(super) fn learn(&mut self, rows: Vec<SessionFacts>, lasting: bool) {
+        self.rows = Some(rows);
+        self.passing = !lasting;
+    }
+
     /// As the driver knows it.
-    pub(super) fn as_scanned(&self) -> ScanEntry {
+    pub(in crate::plane) fn as_scanned(&self) -> ScanEntry {
         ScanEntry {
             key: self.key.clone(),
             stamp: self.stamp.clone(),
@@ -86,14 +105,14 @@ impl Kept {
 
     /// The entries of a new scan, with the rows of those that did not change. Says also
     /// whether there is anything to write down for that alone.
-    pub(super) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
+    pub(in crate::plane) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
         let before = self.entries.len();
         let mut kept: HashMap<String, KeptEntry> =
             self.entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect();
         let entry = |scanned: ScanEntry| {
             let same = kept.remove(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
             let ScanEntry { key, stamp, bytes, changed_at, .. } = scanned;
-            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows) }
+            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows), passing: false }
         };
         let entries: Vec<KeptEntry> = scanned.into_iter().map(entry).collect();
         let changed = before != entries.len();
@@ -103,7 +122,12 @@ impl Kept {
 
 impl RowCache {
     /// The cache of this driver over stores at these places.
-    pub(super) fn of<'a>(home: &Home, about: &About, places: impl Iterator<Item = &'a Path>, stats: bool) -> Self {
+    pub(in crate::plane) fn of<'a>(
+        home: &Home,
+        about: &About,
+        places: impl Iterator<Item = &'a Path>,
+        stats: bool,
+    ) -> Self {
         let mut hasher = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hasher.update(bytes.len().to_le_bytes());
@@ -120,7 +144,7 @@ impl RowCache {
     }
 
     /// What is kept.
-    pub(super) async fn read(&self) -> Kept {
+    pub(in crate::plane) async fn read(&self) -> Kept {
         let file = self.file.clone();
         let read = tokio::task::spawn_blocking(move || match read(&file) {
             Ok(kept) => kept,
@@ -136,7 +160,10 @@ impl RowCache {
 
     /// Keeps entries, with what the scan that found them rests on. Failing costs the next
     /// listing some work, nothing else.
-    pub(super) async fn write(&self, basis: Option<ScanBasis>, entries: Vec<KeptEntry>) {
+    pub(super) async fn write(&self, basis: Option<ScanBasis>, mut entries: Vec<KeptEntry>) {
+        for entry in entries.iter_mut().filter(|entry| entry.passing) {
+            entry.rows = None;
+        }
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
             if let Err(error) = write(&file, &Kept { basis, entries }) {
@@ -214,7 +241,7 @@ mod tests {
         let file = folder.path().join("rows/a.rows");
         let row = SessionFacts { id: "a".into(), title: "t".into(), ..SessionFacts::default() };
         let (mut entries, _) = Kept::default().entries_of(vec![entry("k", "1")]);
-        entries[0].rows = Some(vec![row]);
+        entries[0].learn(vec![row], true);
         write(&file, &Kept { basis: None, entries }).unwrap();
         (folder, file)
     }
@@ -224,10 +251,10 @@ mod tests {
         let (_folder, file) = kept();
         let of = |scanned| read(&file).unwrap().entries_of(scanned);
         let (same, changed) = of(vec![entry("k", "1")]);
-        assert_eq!(same[0].rows.as_ref().unwrap()[0].title, "t");
+        assert_eq!(same[0].rows()[0].title, "t");
         assert!(!changed);
         let (other, changed) = of(vec![entry("k", "2"), entry("l", "1")]);
-        assert!(other.iter().all(|entry| entry.rows.is_none()));
+        assert!(other.iter().all(|entry| !entry.is_known()));
         assert!(changed);
         assert!(of(Vec::new()).1, "what is gone is forgotten");
     }

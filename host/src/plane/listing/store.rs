@@ -35,7 +35,8 @@ pub(super) async fn one_store(
     };
     let mut listing = OneStore { driver, reader, wanted, now, entries, learned, agent: &agent, warnings };
     let newest = listing.newest().await;
-    let mut rows: Vec<SessionRow> = newest.iter().map(|facts| SessionRow::of_facts(facts, &agent)).collect();
+    let mut rows: Vec<SessionRow> =
+        newest.iter().map(|row| SessionRow::of_facts(row.facts(&listing.entries), &agent)).collect();
     let OneStore { entries, learned, mut warnings, .. } = listing;
     if learned {
         cache.write(basis, entries).await;
@@ -69,35 +70,58 @@ struct OneStore<'a> {
     warnings: Vec<SessionRow>,
 }
 
+/// A row of an entry, by their places.
+#[derive(Debug, Clone, Copy)]
+struct RowAt {
+    entry: usize,
+    row: usize,
+}
+
+impl RowAt {
+    fn facts(self, entries: &[KeptEntry]) -> &SessionFacts {
+        &entries[self.entry].rows()[self.row]
+    }
+}
+
 impl OneStore<'_> {
     /// The rows that are wanted, the newest first. Entries are gone through from the newest,
     /// until no other can have a row among those wanted.
-    async fn newest(&mut self) -> Vec<SessionFacts> {
+    async fn newest(&mut self) -> Vec<RowAt> {
         let ListRequest { limit, since, .. } = self.wanted.request;
         // No row of an entry is newer than the entry itself.
         let mut order: Vec<usize> = (0..self.entries.len())
             .filter(|at| since.is_none_or(|since| self.entries[*at].changed_at >= since))
             .collect();
-        order.sort_by(|a, b| {
+        order.sort_unstable_by(|a, b| {
             let (a, b) = (&self.entries[*a], &self.entries[*b]);
             b.changed_at.total_cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key))
         });
-        let (mut rows, mut taken) = (Vec::new(), Taken::default());
+        // What directories really are.
+        let mut real: HashMap<String, Option<PathBuf>> = HashMap::new();
+        let mut rows: Vec<RowAt> = Vec::new();
         let mut rest = order.as_slice();
         let mut step = limit.unwrap_or(usize::MAX).max(1);
         while !rest.is_empty() {
             let (now, later) = rest.split_at(step.min(rest.len()));
             rest = later;
             step = step.saturating_mul(2);
-            for facts in self.rows_of(now).await {
-                if self.wanted.takes(&facts, &mut taken.real) && taken.ids.insert(facts.id.clone()) {
-                    rows.push(facts);
-                }
+            self.complete(now).await;
+            let entries = &self.entries;
+            for entry in now {
+                let wanted = (0..entries[*entry].rows().len()).map(|row| RowAt { entry: *entry, row });
+                rows.extend(wanted.filter(|row| self.wanted.takes(row.facts(entries), &mut real)));
             }
-            rows.sort_by(|a, b| b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id)));
+            rows.sort_by(|a, b| {
+                let (a, b) = (a.facts(entries), b.facts(entries));
+                b.activity.total_cmp(&a.activity).then_with(|| a.id.cmp(&b.id))
+            });
+            // Of two with one id, in two files say, the newer counts.
+            let mut ids = HashSet::with_capacity(rows.len());
+            rows.retain(|row| ids.insert(row.facts(entries).id.as_str()));
             if let (Some(limit), Some(next)) = (limit, rest.first()) {
-                let next = self.entries[*next].changed_at;
-                if limit.checked_sub(1).is_none_or(|last| rows.get(last).is_some_and(|row| row.activity >= next)) {
+                let next = entries[*next].changed_at;
+                let last = limit.checked_sub(1);
+                if last.is_none_or(|last| rows.get(last).is_some_and(|row| row.facts(entries).activity >= next)) {
                     break;
                 }
             }
@@ -106,47 +130,30 @@ impl OneStore<'_> {
         rows
     }
 
-    /// The rows of these entries: those that are kept, and the others from the driver.
-    async fn rows_of(&mut self, at: &[usize]) -> Vec<SessionFacts> {
-        let mut rows = Vec::with_capacity(at.len());
-        let mut unknown: HashMap<String, usize> = HashMap::new();
-        for at in at {
-            let entry = &self.entries[*at];
-            match &entry.rows {
-                Some(kept) => rows.extend(kept.iter().cloned()),
-                None => drop(unknown.insert(entry.key.clone(), *at)),
-            }
-        }
+    /// Has the driver make the rows of these entries that are not known.
+    async fn complete(&mut self, at: &[usize]) {
+        let unknown: HashMap<String, usize> = at
+            .iter()
+            .map(|at| (&self.entries[*at], *at))
+            .filter(|(entry, _)| !entry.is_known())
+            .map(|(entry, at)| (entry.key.clone(), at))
+            .collect();
         if unknown.is_empty() {
-            return rows;
+            return;
         }
         let scanned: Vec<ScanEntry> = unknown.values().map(|at| self.entries[*at].as_scanned()).collect();
         let (summaries, faults) =
             summaries_of(self.driver, self.reader, &scanned, self.wanted.request.with_stats).await;
         self.warnings.extend(faults.iter().map(|fault| SessionRow::of_warning(warning_of(fault), self.agent)));
         for summary in summaries {
+            let Some(entry) = unknown.get(&summary.key).map(|at| &mut self.entries[*at]) else { continue };
             // What could not be read may be readable next time, although nothing changed.
-            let sound = summary.warnings.is_empty();
+            let lasting = summary.warnings.is_empty() && entry.is_settled(self.now);
             self.warnings.extend(summary.warnings.into_iter().map(|w| SessionRow::of_warning(w, self.agent)));
-            let made: Vec<SessionFacts> = summary.sessions.into_iter().map(SessionFacts::of).collect();
-            if let Some(entry) = unknown.get(&summary.key).map(|at| &mut self.entries[*at])
-                && sound
-                && entry.is_settled(self.now)
-            {
-                entry.rows = Some(made.clone());
-                self.learned = true;
-            }
-            rows.extend(made);
+            entry.learn(summary.sessions.into_iter().map(SessionFacts::of).collect(), lasting);
+            self.learned |= lasting;
         }
-        rows
     }
-}
-
-#[derive(Default)]
-struct Taken {
-    ids: HashSet<String>,
-    /// What directories really are.
-    real: HashMap<String, Option<PathBuf>>,
 }
 
 fn seconds_now() -> f64 {

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The request, made ready to be asked of many rows.
-pub(super) struct Wanted {
+pub(in crate::plane) struct Wanted {
     pub(super) request: ListRequest,
     /// The directory, and what it really is.
     cwd: Option<(String, Option<PathBuf>)>,
 }
 
 impl Wanted {
-    pub(super) fn of(request: &ListRequest) -> Self {
+    pub(in crate::plane) fn of(request: &ListRequest) -> Self {
         let cwd = request.cwd.as_deref().map(|cwd| {
             let literal = if cwd.len() > 1 { cwd.trim_end_matches('/') } else { cwd };
             (literal.to_owned(), Path::new(literal).canonicalize().ok())
@@ -22,7 +22,7 @@ impl Wanted {
     }
 
     /// `real` remembers what directories really are.
-    pub(super) fn takes(&self, row: &SessionFacts, real: &mut HashMap<String, Option<PathBuf>>) -> bool {
+    pub(in crate::plane) fn takes(&self, row: &SessionFacts, real: &mut HashMap<String, Option<PathBuf>>) -> bool {
         if row.hidden && !self.request.with_hidden {
             return false;
         }

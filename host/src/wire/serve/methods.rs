@@ -2,14 +2,15 @@
 
 use super::answer;
 use super::error;
-use super::params::{self, HistoryParams, ListParams, NoParams, SessionParams};
+use super::params::{self, HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
 use super::results::ServiceManifest;
 use crate::home::machine_name;
 use crate::jsonrpc::{ErrorObject, Id, Outgoing, Request};
-use crate::plane::{ErrorKind, OpenSession, Plane, PlaneError};
+use crate::plane::{ErrorKind, FoundRow, OpenSession, Plane, PlaneError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A method of this build.
@@ -22,11 +23,12 @@ pub(super) enum Method {
     SessionsSummary,
     SessionsExport,
     SessionsHistory,
+    SessionsSearch,
     Shutdown,
 }
 
 /// The methods of this build, in the order of the wire document.
-pub(super) const METHODS: [(&str, Method); 8] = [
+pub(super) const METHODS: [(&str, Method); 9] = [
     ("manifest", Method::Manifest),
     ("agents.list", Method::AgentsList),
     ("sessions.list", Method::SessionsList),
@@ -34,11 +36,12 @@ pub(super) const METHODS: [(&str, Method); 8] = [
     ("sessions.summary", Method::SessionsSummary),
     ("sessions.export", Method::SessionsExport),
     ("sessions.history", Method::SessionsHistory),
+    ("sessions.search", Method::SessionsSearch),
     ("shutdown", Method::Shutdown),
 ];
 
 /// Methods of the wire document that this build lacks.
-const LATER: [&str; 22] = [
+const LATER: [&str; 21] = [
     "sessions.import",
     "sessions.convert",
     "sessions.attach",
@@ -60,7 +63,6 @@ const LATER: [&str; 22] = [
     "config.list",
     "config.get",
     "config.import",
-    "sessions.search",
 ];
 
 /// Finds a method by its name.
@@ -81,6 +83,7 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
         Method::SessionsList => call.sessions_list().await,
         Method::SessionsSummary => call.sessions_summary().await,
         Method::SessionsHistory => call.sessions_history().await,
+        Method::SessionsSearch => call.sessions_search().await,
         Method::SessionsGet => call.sessions_whole(b"", b"").await,
         Method::SessionsExport => call.sessions_whole(b"{\"session\":", b"}").await,
         Method::Shutdown => Ok(call.result(&())),
@@ -132,6 +135,19 @@ impl Call<'_> {
         Ok(self.result(&page))
     }
 
+    async fn sessions_search(&self) -> Result<Outgoing, ErrorObject> {
+        let params: SearchParams = self.params()?;
+        let request = params.into_request().map_err(|e| error::invalid_params(&self.request.method, &e))?;
+        let mut rows = Vec::new();
+        let end = self.plane.search(&request, |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        });
+        let end = end.await.map_err(|e| error::of_plane(&e))?;
+        rows.extend(end.warnings.into_iter().map(FoundRow::of_warning));
+        Ok(self.result(&rows))
+    }
+
     /// A whole session between two pieces of JSON.
     async fn sessions_whole(&self, before: &'static [u8], after: &'static [u8]) -> Result<Outgoing, ErrorObject> {
         let params: SessionParams = self.params()?;
@@ -176,7 +192,7 @@ fn written_out(
         }
     }
     let answer = answer::streamed(id, in_memory, before, after, |out| {
-        session.serialize_blocking(|streamed| streamed.serialize(out)).map_err(Failed)
+        session.serialize_blocking(&mut (), |streamed| streamed.serialize(out)).map_err(Failed)
     });
     answer.map_err(|failed: Failed| failed.0)
 }

@@ -1,8 +1,8 @@
 //! What the methods take. Unknown members are passed over.
 
-use crate::plane::{HistoryRequest, ListRequest};
+use crate::plane::{HistoryRequest, ListRequest, SearchRequest};
 use schemars::JsonSchema;
-use sepia_ir::Branch;
+use sepia_ir::{Branch, SearchPart, SearchQuery};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 use serde_json::Value;
@@ -43,11 +43,7 @@ enum Since {
 
 impl ListParams {
     pub(super) fn into_request(self) -> Result<ListRequest, serde_json::Error> {
-        let since = match self.since {
-            None => None,
-            Some(Since::Seconds(seconds)) => Some(seconds),
-            Some(Since::Iso(text)) => Some(epoch_seconds(&text)?),
-        };
+        let since = self.since.map(Since::seconds).transpose()?;
         Ok(ListRequest {
             agent: self.agent,
             cwd: self.cwd,
@@ -58,6 +54,87 @@ impl ListParams {
             with_locks: self.with_locks,
             with_stats: self.with_stats,
         })
+    }
+}
+
+impl Since {
+    fn seconds(self) -> Result<f64, serde_json::Error> {
+        match self {
+            Self::Seconds(seconds) => Ok(seconds),
+            Self::Iso(text) => epoch_seconds(&text),
+        }
+    }
+}
+
+/// `sessions.search`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SearchParams {
+    /// What to look for: text as it stands, at most 4 KiB, not empty.
+    query: String,
+    /// `query` is a regular expression; `^` and `$` match at the ends of lines.
+    #[serde(default)]
+    regex: bool,
+    /// Letters match whatever their case.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Texts to look at; absent or empty: all.
+    #[serde(default, rename = "in")]
+    parts: Vec<SearchPart>,
+    /// Sessions of this agent only.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Sessions of this directory only, by its literal or its real path.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// Sessions active since then: ISO 8601, or epoch seconds.
+    #[serde(default)]
+    since: Option<Since>,
+    /// The newest so many sessions that match, at most 1,000; absent: 50.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// Hits shown of each session, 1 to 100; absent: 3.
+    #[serde(default)]
+    hits: Option<u32>,
+    /// Bytes of text shown on each side of a match, at most 1,000; absent: 80.
+    #[serde(default)]
+    context: Option<u32>,
+    /// Also sessions that their agent no longer lists.
+    #[serde(default)]
+    with_hidden: bool,
+    /// Leave out sessions that another session spawned.
+    #[serde(default)]
+    top_level: bool,
+}
+
+/// Sessions that one search answers with at most.
+const MOST_FOUND: u32 = 1_000;
+
+impl SearchParams {
+    pub(super) fn into_request(self) -> Result<SearchRequest, serde_json::Error> {
+        let limit = self.limit.unwrap_or(SearchRequest::LIMIT);
+        if limit > MOST_FOUND {
+            let message = format_args!("`limit` is {limit} and may be {MOST_FOUND} at most");
+            return Err(serde_json::Error::custom(message));
+        }
+        let request = SearchRequest {
+            query: SearchQuery {
+                text: self.query,
+                regex: self.regex,
+                ignore_case: self.ignore_case,
+                parts: self.parts,
+                hits: self.hits.unwrap_or(SearchRequest::HITS),
+                context: self.context.unwrap_or(SearchRequest::CONTEXT),
+            },
+            agent: self.agent,
+            cwd: self.cwd,
+            since: self.since.map(Since::seconds).transpose()?,
+            limit: limit as usize,
+            with_hidden: self.with_hidden,
+            top_level: self.top_level,
+        };
+        request.check().map_err(|error| serde_json::Error::custom(error.message))?;
+        Ok(request)
     }
 }
 

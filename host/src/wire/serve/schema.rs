@@ -2,9 +2,9 @@
 
 use super::events::{NodeEventParams, SessionEventParams};
 use super::methods::{METHODS, Method};
-use super::params::{HistoryParams, ListParams, NoParams, SessionParams};
+use super::params::{HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
 use super::results::{Bundle, ServiceManifest};
-use crate::plane::{Agent, HistoryPage, SessionRow};
+use crate::plane::{Agent, FoundRow, HistoryPage, SessionRow};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sepia_ir::Session;
@@ -52,6 +52,7 @@ fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut Schem
         Method::SessionsGet | Method::SessionsSummary => of::<SessionParams, Session>(requests, answers),
         Method::SessionsExport => of::<SessionParams, Bundle>(requests, answers),
         Method::SessionsHistory => of::<HistoryParams, HistoryPage>(requests, answers),
+        Method::SessionsSearch => of::<SearchParams, Vec<FoundRow>>(requests, answers),
         Method::Shutdown => of::<NoParams, ()>(requests, answers),
     }
 }

@@ -20,9 +20,9 @@ pub(crate) fn all(facts: &Facts<'_>, header: &Session, nodes: &[MessageNode]) ->
     ]
 }
 
-/// Positive, unique, rising in the order of the store.
+/// Not negative, unique, rising in the order of the store.
 fn node_ids_rise(nodes: &[MessageNode]) -> Verdict {
-    let mut last = 0;
+    let mut last = -1;
     for node in nodes {
         must(node.node_id > last, || format!("node {} comes after {last}", node.node_id))?;
         last = node.node_id;

@@ -1,9 +1,10 @@
 //! The services of the host, called over the component boundary.
 
-use super::bindings::sepia::driver::{bulk_files, log, processes, sqlite, stores};
+use super::bindings::sepia::driver::{bulk_files, log, processes, sqlite, stores, text_search};
 use crate::host::{Database, Query, Services};
 use sepia_ir::{
-    DriverError, ErrorCode, LogLevel, Projection, SqlColumn, SqlValue, SurveyQuery, SurveyReport, WalkReport,
+    CandidateLines, DriverError, ErrorCode, LogLevel, Projection, SearchQuery, SqlColumn, SqlValue, SurveyQuery,
+    SurveyReport, TextSpan, WalkReport,
 };
 use sepia_services::packed::Rows;
 use std::path::PathBuf;
@@ -37,6 +38,27 @@ impl Services for Imports {
         let packed = bulk_files::project(store, path, query)?;
         Rows::unpack(packed)
             .map_err(|e| DriverError::new(ErrorCode::Store, format!("the host's projection of {path}: {e}")))
+    }
+
+    fn find(&self, query: &SearchQuery, texts: &[&str], max: u32) -> Result<Vec<Vec<TextSpan>>, DriverError> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        text_search::find(query, &texts, max)
+    }
+
+    fn may_hold(&self, query: &SearchQuery, store: &str, paths: &[String]) -> Result<Vec<Option<bool>>, DriverError> {
+        text_search::may_hold(query, store, paths)
+    }
+
+    fn lines(
+        &self,
+        query: &SearchQuery,
+        store: &str,
+        path: &str,
+        within: &[String],
+        offset: u64,
+        max: u32,
+    ) -> Result<CandidateLines, DriverError> {
+        text_search::lines(query, store, path, within, offset, max)
     }
 
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {

@@ -1,13 +1,13 @@
-//! The exports `identity` and `session-read`, answered by the traits.
+//! The exports `identity`, `session-read` and `session-search`, answered by the traits.
 
-use super::bindings::exports::sepia::driver::{identity, session_read};
+use super::bindings::exports::sepia::driver::{identity, session_read, session_search};
 use super::services::Imports;
 use crate::driver::Driver;
 use crate::host::Host;
 use crate::session_read::{NativeCopy, SessionRead, Transcript};
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, Session, SessionRef, Summary,
-    SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, SearchQuery, SearchReport,
+    Session, SessionRef, Summary, SummaryDetail,
 };
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -60,6 +60,12 @@ impl<D: SessionRead> session_read::Guest for Exported<D> {
 
     fn locks() -> Result<Vec<LockState>, DriverError> {
         D::locks(&host())
+    }
+}
+
+impl<D: SessionRead> session_search::Guest for Exported<D> {
+    fn search(keys: Vec<String>, query: SearchQuery) -> Result<Vec<SearchReport>, DriverError> {
+        D::search(&host(), &keys, &query)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use crate::host::{Database, Query, Services};
 use sepia_ir::{
-    DriverError, ErrorCode, LogLevel, Manifest, Projection, SqlColumn, SqlValue, StoreKind, SurveyQuery, SurveyReport,
-    WalkReport,
+    CandidateLines, DriverError, ErrorCode, LogLevel, Manifest, Projection, SearchQuery, SqlColumn, SqlValue,
+    StoreKind, SurveyQuery, SurveyReport, TextSpan, WalkReport,
 };
 use sepia_services::packed::Rows;
 use sepia_services::sqlite::{self, ReadConnection};
-use sepia_services::{Store, Stores, command_line, lock_holders, place_of, start_ticks};
+use sepia_services::{Pattern, Store, Stores, command_line, lock_holders, place_of, start_ticks};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,27 @@ impl Services for Native {
     fn project(&self, store: &str, path: &str, query: &Projection) -> Result<Rows, DriverError> {
         let packed = self.stores.get(store)?.project(path, query)?;
         Rows::unpack(packed).map_err(|e| DriverError::new(ErrorCode::Store, format!("the projection of {path}: {e}")))
+    }
+
+    fn find(&self, query: &SearchQuery, texts: &[&str], max: u32) -> Result<Vec<Vec<TextSpan>>, DriverError> {
+        let pattern = Pattern::of(query)?;
+        Ok(texts.iter().map(|text| pattern.find(text, max)).collect())
+    }
+
+    fn may_hold(&self, query: &SearchQuery, store: &str, paths: &[String]) -> Result<Vec<Option<bool>>, DriverError> {
+        Ok(Pattern::of(query)?.may_hold(self.stores.get(store)?, paths)?)
+    }
+
+    fn lines(
+        &self,
+        query: &SearchQuery,
+        store: &str,
+        path: &str,
+        within: &[String],
+        offset: u64,
+        max: u32,
+    ) -> Result<CandidateLines, DriverError> {
+        Ok(Pattern::of(query)?.lines(self.stores.get(store)?, path, within, offset, max)?)
     }
 
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {

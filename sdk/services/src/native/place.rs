@@ -33,13 +33,25 @@ pub enum PlaceError {
 }
 
 /// Resolves a declared store: the first variable that is set and not empty, else the default
-/// with `~/` and `$XDG_…/` replaced. A relative path in a variable counts from the current
-/// directory. Nothing is opened.
+/// with `~/` and `$XDG_…/` replaced. `NAME/below` is a folder below what the variable names, and
+/// `NAME/..` the directory that its place is in. A relative path in a variable counts from the
+/// current directory. Nothing is opened.
 pub fn place_of(request: &StoreRequest, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Place, PlaceError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let moved = request.env.iter().find_map(|name| Some((name, PathBuf::from(set(name)?))));
+    let moved = request.env.iter().find_map(|entry| {
+        let place = |name: &str| Some(PathBuf::from(set(name)?));
+        Some(match entry.split_once('/') {
+            None => (entry.clone(), place(entry)?),
+            Some((name, "..")) => {
+                let beside = std::path::absolute(place(name)?).ok()?;
+                // The root lies in no directory.
+                (entry.clone(), tidy(&beside).parent().map_or(beside, Path::to_owned))
+            }
+            Some((name, below)) => (name.to_owned(), place(name)?.join(below)),
+        })
+    });
     let (path, moved_by) = match moved {
-        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name.clone())),
+        Some((name, path)) => (std::path::absolute(&path).unwrap_or(path), Some(name)),
         None => (default_place(request, &set)?, None),
     };
     if !path.is_absolute() {
@@ -125,6 +137,49 @@ mod tests {
         assert_eq!(moved(&[home, ("FIRST", "/a"), ("SECOND", "/b")]), ("/a".into(), Some("FIRST".into())));
         assert_eq!(moved(&[home, ("FIRST", ""), ("SECOND", "/b")]), ("/b".into(), Some("SECOND".into())));
         assert_eq!(moved(&[("FIRST", "/a/./b//c/")]), ("/a/b/c".into(), Some("FIRST".into())));
+    }
+
+    #[test]
+    fn a_variable_can_stand_for_the_directory_that_its_place_is_in() {
+        let beside = |value: &str| {
+            let request = StoreRequest {
+                name: "beside".into(),
+                env: vec!["FILE/..".into()],
+                default_path: "~/x".into(),
+                kind: StoreKind::Directory,
+                access: StoreAccess::Read,
+                follow_links_in: Vec::new(),
+            };
+            let environment = [("FILE", value), ("HOME", "/home/me")];
+            place_of(&request, &|name| environment.iter().find(|(known, _)| *known == name).map(|(_, v)| v.into()))
+                .unwrap()
+        };
+        let moved = |path: &str| Place { path: path.into(), moved_by: Some("FILE/..".into()) };
+        assert_eq!(beside("/a/b/file.db"), moved("/a/b"));
+        assert_eq!(beside("/a/b/./file.db/"), moved("/a/b"));
+        assert_eq!(beside("/file.db"), moved("/"));
+        assert_eq!(beside("file.db").path, std::env::current_dir().unwrap());
+        assert_eq!(beside(""), Place { path: "/home/me/x".into(), moved_by: None });
+    }
+
+    #[test]
+    fn a_variable_may_name_a_folder_that_holds_the_store() {
+        let request = StoreRequest {
+            name: "sessions".into(),
+            env: vec!["FIRST".into(), "HOLDER/data".into()],
+            default_path: "/none".into(),
+            kind: StoreKind::Directory,
+            access: StoreAccess::Read,
+            follow_links_in: Vec::new(),
+        };
+        let place = |set: &[&str]| {
+            let get = |name: &str| set.contains(&name).then(|| OsString::from(format!("/{name}")));
+            let place = place_of(&request, &get).unwrap();
+            (place.path.display().to_string(), place.moved_by)
+        };
+        assert_eq!(place(&["HOLDER"]), ("/HOLDER/data".into(), Some("HOLDER".into())));
+        assert_eq!(place(&["HOLDER", "FIRST"]), ("/FIRST".into(), Some("FIRST".into())));
+        assert_eq!(place(&[]), ("/none".into(), None));
     }
 
     #[test]

@@ -5,8 +5,11 @@ use crate::failure::Failure;
 use crate::step::Step;
 use std::path::PathBuf;
 
-/// The host with its embedded drivers, the native drivers, and what the tests stand on.
-pub(crate) const EVERYTHING: Step = Step { name: "build", arguments: &["build", "--release", "--workspace"] };
+/// The host with its embedded drivers, the native drivers, and the tests with all that they
+/// stand on: what tests need of a dependency may change its features, and everything above it
+/// would be compiled twice if the tests came later.
+pub(crate) const EVERYTHING: Step =
+    Step { name: "build", arguments: &["build", "--release", "--workspace", "--all-targets"] };
 
 /// Only what a person needs: the program and the native drivers.
 const PROGRAM: Step = Step { name: "build", arguments: &["build", "--release"] };

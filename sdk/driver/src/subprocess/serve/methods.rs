@@ -7,7 +7,8 @@ use crate::session_read::{SessionRead, Transcript};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sepia_ir::driver_wire::{
-    HistoryParams, HistoryResult, ListParams, PROTOCOL, SessionParams, SummariesParams, WireManifest, code,
+    HistoryParams, HistoryResult, ListParams, PROTOCOL, SearchParams, SessionParams, SummariesParams, WireManifest,
+    code,
 };
 use sepia_ir::single_line::serializer;
 use sepia_ir::{Branch, DriverError, ErrorCode, HistoryQuery, Session, SessionRef, SummaryDetail};
@@ -82,6 +83,10 @@ pub(super) fn call<D: SessionRead>(
             let params: SummariesParams = params(request)?;
             reply.value(&D::summaries(&host()?, &params.keys, params.detail)?).map_err(written)
         }
+        "session.search" => {
+            let params: SearchParams = params(request)?;
+            reply.value(&D::search(&host()?, &params.keys, &params.query)?).map_err(written)
+        }
         "session.get" => get::<D>(&host()?, &session(request)?, reply),
         "session.summary" => {
             let session = session(request)?;
@@ -114,7 +119,7 @@ pub(super) fn manifest<D: SessionRead>() -> io::Result<Vec<u8>> {
         version: own.version,
         protocol: PROTOCOL,
         capabilities: vec![json!("sessionStore"), json!("checkpoints")],
-        extensions: ["scan", "native", "locks"].map(str::to_owned).to_vec(),
+        extensions: ["scan", "native", "locks", "search"].map(str::to_owned).to_vec(),
         agent_command: (!own.agent_command.is_empty()).then(|| own.agent_command.join(" ")),
         config_schema: own.config_schema,
         backend_type: (!own.backend_type.is_empty()).then_some(own.backend_type),

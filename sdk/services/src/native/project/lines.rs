@@ -85,7 +85,9 @@ impl<'a> Lines<'a> {
         let text = if offset == 0 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) } else { line };
         self.packer.line(offset, length, kind);
         let short = line.len() <= self.job.sizes.max_line;
-        if !short || self.scanner.line(text, &mut self.packer).is_none() {
+        let packer = &mut self.packer;
+        let mut pack = |member, element, text: Option<&[u8]>| packer.value(member, element, text);
+        if !short || self.scanner.line(text, &mut pack).is_none() {
             self.packer.restate(match kind {
                 LineKind::Unterminated => kind,
                 _ if text.iter().all(u8::is_ascii_whitespace) => LineKind::Empty,

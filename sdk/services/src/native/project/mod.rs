@@ -2,6 +2,7 @@
 
 mod escape;
 mod lines;
+mod members;
 mod parts;
 mod pattern;
 mod scan;
@@ -12,7 +13,8 @@ use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
 use lines::Lines;
-use pattern::Pattern;
+pub(super) use members::Members;
+pub(super) use pattern::Pattern;
 use sepia_ir::Projection;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

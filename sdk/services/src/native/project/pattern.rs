@@ -33,11 +33,11 @@ impl Node {
 
 /// The members of a query. Node 0 is the line.
 #[derive(Debug)]
-pub(super) struct Pattern(Vec<Node>);
+pub(in crate::native) struct Pattern(Vec<Node>);
 
 impl Pattern {
     /// Reads `a.b[].c` and the like.
-    pub(super) fn of(members: &[String]) -> Result<Self, ServiceError> {
+    pub(in crate::native) fn of(members: &[String]) -> Result<Self, ServiceError> {
         if members.len() > MAX_MEMBERS {
             let count = members.len();
             return Err(ServiceError::Query(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
@@ -48,6 +48,11 @@ impl Pattern {
             pattern.0[end].wanted.push(number);
         }
         Ok(pattern)
+    }
+
+    /// Whether no member is asked for.
+    pub(in crate::native) fn is_empty(&self) -> bool {
+        self.0.len() == 1
     }
 
     pub(super) fn node(&self, at: usize) -> &Node {

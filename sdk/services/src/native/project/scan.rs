@@ -7,13 +7,14 @@
 //! members alone.
 
 use super::pattern::{Node, Pattern};
-use crate::packed::Packer;
 use wide::u8x16;
 
 /// What is kept between lines, so that a line allocates nothing.
 pub(super) struct Scanner<'a> {
     pattern: &'a Pattern,
     max_value: usize,
+    /// Of a value that is gone into only what is asked for inside counts.
+    innermost: bool,
     frames: Vec<Frame>,
     key: Vec<u8>,
 }
@@ -31,12 +32,18 @@ struct Frame {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(pattern: &'a Pattern, max_value: u32) -> Self {
-        Self { pattern, max_value: max_value as usize, frames: Vec::new(), key: Vec::new() }
+        Self { pattern, max_value: max_value as usize, innermost: false, frames: Vec::new(), key: Vec::new() }
     }
 
-    /// Adds the values of a line to the packer's open line. `None` when it is not one whole
-    /// object; what was added until then is to be forgotten.
-    pub(super) fn line(&mut self, line: &[u8], packer: &mut Packer) -> Option<()> {
+    /// Gives values of any length, and of those with members that are asked for only these.
+    pub(super) fn innermost(pattern: &'a Pattern) -> Self {
+        Self { innermost: true, ..Self::new(pattern, u32::MAX) }
+    }
+
+    /// Gives the values of a line to `take`: member, position of the element, and text unless it
+    /// is too long. `None` when it is not one whole object; what was given until then is to be
+    /// forgotten.
+    pub(super) fn line<'l>(&mut self, line: &'l [u8], take: &mut impl FnMut(u8, u32, Option<&'l [u8]>)) -> Option<()> {
         let mut at = blanks(line, 0);
         if *line.get(at)? != b'{' {
             return None;
@@ -59,14 +66,15 @@ impl<'a> Scanner<'a> {
                 frame.behind = frame.behind.saturating_add(1);
                 let first = *line.get(at)?;
                 let asked = node.map(|node| self.pattern.node(node));
-                let wanted = asked.map_or(&[][..], |asked| &asked.wanted);
                 let descend = asked.is_some_and(|asked| asks_inside(asked, first));
+                let counts = !(descend && self.innermost);
+                let wanted = asked.filter(|_| counts).map_or(&[][..], |asked| &asked.wanted);
                 if !descend || !wanted.is_empty() {
                     let end = value_end(line, at)?;
                     if !wanted.is_empty() {
                         let text = Some(&line[at..end]).filter(|text| text.len() <= self.max_value);
                         for member in wanted {
-                            packer.value(*member, element.unwrap_or(0), text);
+                            take(*member, element.unwrap_or(0), text);
                         }
                     }
                     if !descend {

@@ -98,8 +98,21 @@ pub(super) fn connect(approach: &Approach, file: &Path) -> rusqlite::Result<Conn
     let connection = Connection::open_with_flags(uri, flags)?;
     connection.busy_timeout(BUSY)?;
     // The first read: whether it can be opened this way shows only now.
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    looks_sane(&connection)?;
     Ok(connection)
+}
+
+/// Reads the schema. It has to be text: names and types of columns are handed on as such, and
+/// a damaged one would not be.
+fn looks_sane(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT name, sql FROM sqlite_schema")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..2 {
+            row.get_ref(column)?.as_str_or_null()?;
+        }
+    }
+    Ok(())
 }
 
 /// A failed read of SQLite, as our own error.

@@ -1,0 +1,133 @@
+//! Blobs by their id: of a chat's own database, or of the one that all composers share.
+
+use sepia_ir::{DriverError, SqlValue};
+use sepia_sdk::{Database, Query};
+use std::rc::Rc;
+
+/// Longer blobs are not read: of a message its two ends tell enough for a note.
+pub(crate) const LONGEST: u64 = 64 << 20;
+/// Bytes of the start of a longer blob, and of its end.
+const EDGE: u32 = 512;
+
+/// Where blobs are.
+#[derive(Clone)]
+pub(crate) struct Blobs {
+    database: Rc<dyn Database>,
+    table: Table,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Table {
+    /// `blobs(id, data)` of a chat.
+    OfChat,
+    /// Rows `agentKv:blob:<id>` of the IDE's database.
+    OfIde,
+}
+
+impl std::fmt::Debug for Blobs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Blobs").field(&self.table).finish()
+    }
+}
+
+/// A blob that was asked for.
+#[derive(Debug)]
+pub(crate) enum Blob {
+    Missing,
+    Read(Vec<u8>),
+    /// Its start and its end, and its length.
+    TooLong(Vec<u8>, u64),
+}
+
+impl Blobs {
+    pub(crate) fn of_chat(database: Rc<dyn Database>) -> Self {
+        Self { database, table: Table::OfChat }
+    }
+
+    pub(crate) fn of_ide(database: Rc<dyn Database>) -> Self {
+        Self { database, table: Table::OfIde }
+    }
+
+    /// Where they are.
+    pub(crate) fn database(&self) -> Rc<dyn Database> {
+        Rc::clone(&self.database)
+    }
+
+    /// The blobs of these ids, in their order.
+    pub(crate) fn stream(&self, ids: &[String]) -> Result<BlobStream, DriverError> {
+        // The left side of a left join is the outer loop, so rows come in the order of the list.
+        let joined = match self.table {
+            Table::OfChat => "FROM json_each(?) AS wanted LEFT JOIN blobs AS b ON b.id = wanted.value",
+            Table::OfIde => {
+                "FROM json_each(?) AS wanted LEFT JOIN cursorDiskKV AS b ON b.key = 'agentKv:blob:' || wanted.value"
+            }
+        };
+        let column = match self.table {
+            Table::OfChat => "data",
+            Table::OfIde => "value",
+        };
+        let sql = format!(
+            "SELECT octet_length(b.{column}), \
+             CASE WHEN octet_length(b.{column}) <= {LONGEST} THEN b.{column} \
+             ELSE substr(CAST(b.{column} AS BLOB), 1, {EDGE}) || substr(CAST(b.{column} AS BLOB), -{EDGE}) END {joined}"
+        );
+        let list = serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned());
+        Ok(BlobStream(self.database.query(&sql, &[SqlValue::Text(list)])?))
+    }
+
+    /// All of a few blobs.
+    pub(crate) fn all(&self, ids: &[String]) -> Result<Vec<Blob>, DriverError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (mut stream, mut blobs) = (self.stream(ids)?, Vec::with_capacity(ids.len()));
+        loop {
+            let some = stream.next(256)?;
+            if some.is_empty() {
+                return Ok(blobs);
+            }
+            blobs.extend(some);
+        }
+    }
+
+    /// One blob, if it is there and not too long.
+    pub(crate) fn one(&self, id: &str) -> Result<Option<Vec<u8>>, DriverError> {
+        Ok(match self.all(&[id.to_owned()])?.pop() {
+            Some(Blob::Read(bytes)) => Some(bytes),
+            _ => None,
+        })
+    }
+}
+
+/// Blobs that come one after another.
+pub(crate) struct BlobStream(Box<dyn Query>);
+
+impl BlobStream {
+    /// The next blobs; none at the end.
+    pub(crate) fn next(&mut self, max: usize) -> Result<Vec<Blob>, DriverError> {
+        Ok(self.0.next(max)?.into_iter().map(blob).collect())
+    }
+}
+
+fn blob(row: Vec<SqlValue>) -> Blob {
+    let mut values = row.into_iter();
+    let Some(SqlValue::Integer(length)) = values.next() else { return Blob::Missing };
+    let length = u64::try_from(length).unwrap_or_default();
+    let bytes = values.next().map(bytes_of).unwrap_or_default();
+    if length > LONGEST { Blob::TooLong(bytes, length) } else { Blob::Read(bytes) }
+}
+
+/// A value as bytes, whether it is kept as text or not.
+pub(crate) fn bytes_of(value: SqlValue) -> Vec<u8> {
+    match value {
+        SqlValue::Blob(bytes) => bytes,
+        SqlValue::Text(text) => text.into_bytes(),
+        SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => Vec::new(),
+    }
+}
+
+/// The lower-case hexadecimal form in which blobs are named.
+pub(crate) fn hex(id: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    id.iter().flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]).map(char::from).collect()
+}

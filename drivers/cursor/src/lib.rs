@@ -1,0 +1,124 @@
+//! The sepia driver for Cursor: what its command line and its IDE keep on disk, as sessions.
+//!
+//! ```text
+//! places, key, scan     the spaces, and what may hold sessions
+//! sources               the sessions of a key, from the best of its sources
+//!   chat                  store.db of the command line: settings, root, sub-agents
+//!     conversation          the messages of a root in order, and what its turns tell
+//!     message               a message of the model's view
+//!     opening, work         how it begins; tasks, summary and plan
+//!   composer, bubbles     the IDE's database
+//!   workspaces            databases of workspaces, and chats of the oldest versions
+//!   projection            transcripts: lines, and the older flat files
+//! record                a session that was found
+//! step, facts           its messages as nodes, and what one look through them tells
+//! transcript, history   a session from its start to its end, and one page of it
+//! ```
+
+mod blobs;
+mod bubbles;
+mod chat;
+mod composer;
+mod conversation;
+mod facts;
+mod flat;
+mod history;
+mod ide;
+mod json;
+mod key;
+mod lines;
+mod locate;
+mod locks;
+mod message;
+mod native;
+mod opening;
+mod outcome;
+mod places;
+mod projection;
+mod prompt;
+#[rustfmt::skip]
+mod proto;
+mod record;
+mod scan;
+mod sources;
+mod step;
+mod time;
+mod transcript;
+mod uri;
+mod work;
+mod workspaces;
+
+use sepia_ir::{
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
+    StoreKind, StoreRequest, Summary, SummaryDetail,
+};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+
+pub use transcript::CursorTranscript;
+
+/// The driver.
+#[derive(Debug)]
+pub struct Cursor;
+
+impl Driver for Cursor {
+    fn manifest() -> Manifest {
+        let store = |name: &str, env: &[&str], default_path: &str| StoreRequest {
+            name: name.to_owned(),
+            env: env.iter().map(ToString::to_string).collect(),
+            default_path: default_path.to_owned(),
+            kind: StoreKind::Directory,
+            access: StoreAccess::Read,
+            follow_links_in: Vec::new(),
+        };
+        let mut cursor = store(places::CURSOR, &["SEPIA_CURSOR_DIR", "CURSOR_DATA_DIR"], "~/.cursor");
+        cursor.follow_links_in = ["chats", "projects"].map(str::to_owned).to_vec();
+        Manifest {
+            id: "cursor".to_owned(),
+            label: "Cursor".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            backend_type: record::BACKEND.to_owned(),
+            stores: vec![
+                cursor,
+                store(places::CONFIG, &["SEPIA_CURSOR_CONFIG_DIR"], "$XDG_CONFIG_HOME/cursor"),
+                store(places::IDE, &["SEPIA_CURSOR_IDE_DIR"], "$XDG_CONFIG_HOME/Cursor/User"),
+            ],
+            agent_command: vec!["cursor-agent".to_owned(), "acp".to_owned()],
+            config_schema: r#"{"type":"object","properties":{"dir":{"type":"string","description":"directory of Cursor; the default is ~/.cursor"}}}"#.to_owned(),
+        }
+    }
+}
+
+impl SessionRead for Cursor {
+    type Transcript = CursorTranscript;
+
+    fn scan(host: &Host) -> Result<ScanReport, DriverError> {
+        scan::scan(host)
+    }
+
+    fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> {
+        let stores = sources::Stores::of(host);
+        keys.iter().map(|key| stores.summary(key, detail)).collect()
+    }
+
+    fn summary_of(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {
+        Ok(locate::locate(host, session)?.in_full()?.0)
+    }
+
+    fn open(host: &Host, session: &SessionRef) -> Result<CursorTranscript, DriverError> {
+        CursorTranscript::open(host, session)
+    }
+
+    fn history(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
+        history::page(host, session, query)
+    }
+
+    fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
+        native::copy(host, session)
+    }
+
+    fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
+        locks::locks(host)
+    }
+}
+
+sepia_sdk::export_driver!(Cursor);

@@ -1,0 +1,165 @@
+//! `metadata` of a node, written straight as JSON text: most nodes have little of it and
+//! there are many.
+
+use sepia_ir::Json;
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A JSON object being written.
+#[derive(Debug, Default)]
+pub struct Members {
+    text: String,
+}
+
+impl Members {
+    fn key(&mut self, key: &str) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        self.text.push('"');
+        self.text.push_str(key);
+        self.text.push_str("\":");
+    }
+
+    /// A string.
+    pub fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        push_string(&mut self.text, value);
+    }
+
+    /// A string, if there is one that is not empty.
+    pub fn maybe(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            self.text(key, value);
+        }
+    }
+
+    /// `true`, if it is set.
+    pub fn flag(&mut self, key: &str, set: bool) {
+        if set {
+            self.key(key);
+            self.text.push_str("true");
+        }
+    }
+
+    /// A count.
+    pub fn number(&mut self, key: &str, value: u64) {
+        self.key(key);
+        // Writing to a string can't fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// JSON text as it stands in a record.
+    pub fn raw(&mut self, key: &str, json: &str) {
+        self.key(key);
+        self.text.push_str(&clean(json));
+    }
+
+    /// A list of JSON texts; nothing when there are none.
+    pub fn list(&mut self, key: &str, items: &[String]) {
+        if !items.is_empty() {
+            self.key(key);
+            self.text.push('[');
+            self.text.push_str(&items.join(","));
+            self.text.push(']');
+        }
+    }
+
+    /// The JSON text; `null` when nothing was written.
+    pub fn finish(mut self) -> Json {
+        if self.text.is_empty() {
+            return sepia_ir::json_text::null();
+        }
+        self.text.push('}');
+        self.text
+    }
+}
+
+/// JSON text of a string.
+pub fn string(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 2);
+    push_string(&mut out, value);
+    out
+}
+
+fn push_string(out: &mut String, value: &str) {
+    if value.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push('"');
+        out.push_str(value);
+        out.push('"');
+        return;
+    }
+    // A string always has a JSON form.
+    out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned()));
+}
+
+/// Deeper values are not passed on: readers of JSON give up at 128 levels, some of which are
+/// around the value.
+const DEEPEST: usize = 100;
+
+/// JSON text of a record without lone halves of surrogate pairs. What is nested too deeply for
+/// others to read becomes a note of its size.
+pub fn clean(json: &str) -> Cow<'_, str> {
+    if is_too_deep(json) {
+        return Cow::Owned(format!("{{\"nestedTooDeeply\":true,\"bytes\":{}}}", json.len()));
+    }
+    if memchr::memmem::find(json.as_bytes(), b"\\u").is_none() {
+        return Cow::Borrowed(json);
+    }
+    let (cleaned, replaced) = sepia_ir::json_text::replace_lone_surrogates(json.as_bytes());
+    if replaced == 0 { Cow::Borrowed(json) } else { Cow::Owned(String::from_utf8_lossy(&cleaned).into_owned()) }
+}
+
+fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut at) = (0usize, 0);
+    let bytes = json.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => loop {
+                let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at + 1..).unwrap_or_default()) else {
+                    return false;
+                };
+                at += 1 + found;
+                if bytes[at] == b'"' {
+                    break;
+                }
+                at += 1;
+            },
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > DEEPEST {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Members, clean};
+
+    #[test]
+    fn what_is_nested_too_deeply_is_told_by_its_size() {
+        let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(clean(&deep(100)), deep(100));
+        assert_eq!(clean(&deep(101)), r#"{"nestedTooDeeply":true,"bytes":202}"#);
+        let quoted = format!("\"{}\\\"[\"", "[".repeat(500));
+        assert_eq!(clean(&quoted), quoted);
+    }
+
+    #[test]
+    fn what_is_written_is_json() {
+        let mut members = Members::default();
+        members.text("a", "x\"\n");
+        members.maybe("b", Some(""));
+        members.flag("c", true);
+        members.raw("d", r#"["\ud83d"]"#);
+        members.list("e", &["1".to_owned(), "2".to_owned()]);
+        members.number("f", 7);
+        assert_eq!(members.finish(), r#"{"a":"x\"\n","c":true,"d":["\ufffd"],"e":[1,2],"f":7}"#);
+        assert_eq!(Members::default().finish(), "null");
+    }
+}
