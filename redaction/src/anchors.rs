@@ -3,9 +3,12 @@
 //! Every form of secret has one byte of a few near its beginning: the separator of an
 //! assignment, the mark that ends a vendor's prefix, a capital of a prefix that has no mark,
 //! the end of a line that may cut a key. Looking at these alone, by comparisons of sixteen
-//! bytes at once, beats any search for the many literals themselves: a packed multi-pattern
-//! search for the 81 literals of the same forms took twice as long as the whole of this,
-//! checks included, since letters of English match too many of them halfway.
+//! bytes at once, needs no list of literals that has to stay short, and is as fast on every
+//! processor. On 12 MB of notes, code and JSON lines, one core, this takes 0.8 GB/s with all
+//! checks, and 1.3 to 3.9 GB/s on text like that of messages (`examples/measure.rs`). The
+//! packed search of aho-corasick 1.1 for 81 literals of the same forms takes 1.0 to 1.4 GB/s
+//! of the former in one pass and 1.9 in two, nothing checked; without its vectors, as for more
+//! literals or on older processors, 0.45.
 
 use wide::u8x16;
 

@@ -6,7 +6,7 @@
 //! by the name of its member too, by the name beside it (`{"name": …, "value": …}`), and by
 //! the option before it in a list of arguments.
 
-use crate::detect::{self, Class};
+use crate::detect::{self, Class, Span};
 use crate::kind::Kind;
 use crate::redactor::Redactor;
 use sepia_ir::json_text;
@@ -192,7 +192,7 @@ impl Walk<'_, '_> {
                 _ => named(text),
             };
         }
-        let changed = self.plain(text);
+        let changed = self.replaced(text, detect::spans(text));
         if let (Some(_), Some(frame)) = (&changed, self.frames.last_mut()) {
             // A key that is a secret is no name.
             frame.next = None;
@@ -211,9 +211,6 @@ impl Walk<'_, '_> {
                 frame.next = text.strip_prefix("--").and_then(named);
             }
         }
-        if let Some(span) = class.and_then(|class| detect::in_value(class, text)) {
-            return Some(self.redactor.replaced(text, &[span]));
-        }
         if self.near_aws > 0 {
             self.near_aws -= 1;
             if detect::is_aws_secret(text.as_bytes()) {
@@ -231,11 +228,16 @@ impl Walk<'_, '_> {
                 Cow::Owned(changed) => Some(changed),
             };
         }
-        self.plain(text)
+        self.replaced(
+            text,
+            match class {
+                None => detect::spans(text),
+                Some(class) => detect::spans_of_value(class, text),
+            },
+        )
     }
 
-    fn plain(&mut self, text: &str) -> Option<String> {
-        let spans = detect::spans(text);
+    fn replaced(&mut self, text: &str, spans: Vec<Span>) -> Option<String> {
         if spans.is_empty() {
             return None;
         }

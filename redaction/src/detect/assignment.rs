@@ -3,6 +3,7 @@
 
 use super::bytes::{blanks, blanks_before, is_name};
 use super::name::{self, Class};
+use super::reference::is_url;
 use super::value::{self, Form};
 use super::{Span, recognized};
 use crate::kind::Kind;
@@ -20,11 +21,13 @@ const CREDENTIALS_LOOKED_AT: usize = 256;
 pub(super) fn at_separator(text: &[u8], at: usize, floor: usize) -> Option<Span> {
     let separator = text[at];
     // `==`, `:=`: the last one counts; `::` is a path in code.
-    if matches!(text.get(at + 1), Some(b'=' | b':')) || (separator == b':' && text[at + 1..].starts_with(b"//")) {
+    let path = separator == b':' && at > 0 && text[at - 1] == b':';
+    if path || matches!(text.get(at + 1), Some(b'=' | b':')) || (separator == b':' && text[at + 1..].starts_with(b"//"))
+    {
         return None;
     }
     let (name_start, name_end, spaced) = name_before(text, at, floor)?;
-    let class = classify(text, name_start, name_end)?;
+    let class = classify(text, name_start, name_end, floor)?;
     if placeholder::names_a_kind(text, name_start) {
         return None;
     }
@@ -35,10 +38,10 @@ pub(super) fn at_separator(text: &[u8], at: usize, floor: usize) -> Option<Span>
     if let Some(quote) = Quote::at(text, from) {
         return quoted(text, quote, class);
     }
-    let option = name_start >= 2 && text[..name_start].ends_with(b"--") || text[name_start..].starts_with(b"--");
+    let option = text[floor..name_start].ends_with(b"--") || text[name_start..].starts_with(b"--");
     let form = match separator {
         b'=' if option => Form::Flag,
-        b'=' if !spaced && from == behind && !is_argument(text, name_start, from) => Form::Shell,
+        b'=' if !spaced && from == behind => unspaced(text, name_start, from),
         b':' if is_line(text, name_start, from) => Form::Line,
         _ => Form::Loose,
     };
@@ -89,14 +92,14 @@ pub(super) fn at_bearer(text: &[u8], at: usize) -> Option<Span> {
     let end = credentials_end(text, from);
     let value = &text[from..end];
     let long = value.len() >= 12 && value.iter().any(u8::is_ascii_digit) || value.len() >= 24;
-    if !long || !value::is_secret(Class::Authorization, Form::Shell, value) {
+    if !long || is_url(value) || !value::is_secret(Class::Authorization, Form::Shell, value) {
         return None;
     }
     Some(credentials(text, from, end))
 }
 
 /// What in the value of a member or variable of this class is secret.
-pub(crate) fn in_value(class: Class, value: &str) -> Option<Span> {
+pub(super) fn in_value(class: Class, value: &str) -> Option<Span> {
     let text = value.as_bytes();
     if class == Class::Authorization {
         return authorization(text, 0, text.len(), Form::Quoted);
@@ -140,7 +143,7 @@ fn typed_name(text: &[u8], at: usize, type_end: usize, floor: usize) -> Option<(
     if text[at] != b'=' || !matches!(text.get(blanks(text, at + 1)), Some(b'"' | b'\'' | b'`')) {
         return None;
     }
-    let first = type_end.saturating_sub(32);
+    let first = type_end.saturating_sub(32).max(floor.min(type_end));
     let is_type = |byte: &u8| byte.is_ascii_alphanumeric() || b"_<>&'[]| ".contains(byte);
     let length = text[first..type_end].iter().rev().take_while(|byte| is_type(byte)).count();
     let colon = (type_end - length).checked_sub(1).filter(|colon| text[*colon] == b':')?;
@@ -148,11 +151,11 @@ fn typed_name(text: &[u8], at: usize, type_end: usize, floor: usize) -> Option<(
     Some((start, colon, true))
 }
 
-fn classify(text: &[u8], start: usize, end: usize) -> Option<Class> {
+fn classify(text: &[u8], start: usize, end: usize, floor: usize) -> Option<Class> {
     let name = &text[start..end];
     // `API key: …`, `Secret Access Key: …`
-    let before = if name.len() <= 8 && start > 1 && text[start - 1] == b' ' {
-        let length = text[..start - 1].iter().rev().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let before = if name.len() <= 8 && text[floor..start].ends_with(b" ") {
+        let length = text[floor..start - 1].iter().rev().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
         &text[start - 1 - length..start - 1]
     } else {
         b""
@@ -160,13 +163,14 @@ fn classify(text: &[u8], start: usize, end: usize) -> Option<Class> {
     name::classify(name, before)
 }
 
-/// Whether the name is an argument of a call or an attribute, `f(password=password)`, rather
-/// than a variable of a shell.
-fn is_argument(text: &[u8], name_start: usize, from: usize) -> bool {
-    let name = &text[name_start..];
-    let capital = name.iter().take_while(|byte| is_name(**byte)).any(u8::is_ascii_lowercase);
-    let end = bare_end(text, from);
-    capital && matches!(text.get(end), Some(b',' | b')'))
+/// What `name=value` is: a variable of a shell has no small letters, and an argument of a call
+/// or an attribute, `f(password=password)`, is followed by more of them.
+fn unspaced(text: &[u8], name_start: usize, from: usize) -> Form {
+    let small = text[name_start..].iter().take_while(|byte| is_name(**byte)).any(u8::is_ascii_lowercase);
+    if !small {
+        return Form::Shell;
+    }
+    if matches!(text.get(bare_end(text, from)), Some(b',' | b')')) { Form::Loose } else { Form::Pair }
 }
 
 /// Whether a name starts its line and its value ends it, as in YAML.

@@ -222,6 +222,8 @@ fn speaks_of_something_else(word: &[u8]) -> bool {
             | b"env"
             | b"var"
             | b"stdin"
+            | b"fd"
+            | b"encryption"
             | b"prefix"
             | b"suffix"
             | b"index"

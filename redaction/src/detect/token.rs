@@ -3,7 +3,7 @@
 
 use super::Span;
 use super::bytes::{ends_word, line_break, starts_word};
-use super::value::{is_blacked_out, is_stand_in};
+use super::stand_in::{is_blacked_out, is_stand_in};
 use super::vendors::{AWS, GOOGLE, VENDORS};
 use crate::kind::Kind;
 use std::sync::LazyLock;
@@ -81,8 +81,13 @@ impl Vendors {
     /// The token whose prefix ends with the mark at `at`.
     #[inline]
     pub(super) fn at_mark(&self, text: &[u8], at: usize, floor: usize) -> Option<Span> {
-        let before = *text.get(at.checked_sub(1)?)?;
-        self.by_end[usize::from(before)].iter().find_map(|shape| {
+        let [.., third, before, mark] = text.get(..=at)? else { return None };
+        self.by_end[usize::from(*before)].iter().find_map(|shape| {
+            // Nearly all that isn't the prefix ends here.
+            let [.., expected, _, end] = shape.prefix else { return None };
+            if expected != third || end != mark {
+                return None;
+            }
             let start = (at + 1).checked_sub(shape.prefix.len()).filter(|start| *start >= floor)?;
             text[start..=at].eq(shape.prefix).then(|| token(text, start, floor, shape)).flatten()
         })
@@ -166,12 +171,16 @@ fn run(text: &[u8], from: usize, shape: &Shape) -> usize {
     let mut length = 0;
     for byte in text[from..].iter().take(LOOKED_AT) {
         // The dashes of an armour are none of it.
-        if !shape.takes(*byte) || (*byte == b'-' && text[from + length..].starts_with(b"-----")) {
+        if !shape.takes(*byte) || (*byte == b'-' && is_armour(&text[from + length..])) {
             break;
         }
         length += 1;
     }
     from + length
+}
+
+fn is_armour(text: &[u8]) -> bool {
+    text.starts_with(b"-----BEGIN ") || text.starts_with(b"-----END ")
 }
 
 fn is_token(body: &[u8], shape: &Shape) -> bool {
@@ -204,7 +213,8 @@ fn belongs(body: &[u8], piece: &[u8], shape: &Shape) -> bool {
     let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();
     let upper = piece.iter().any(u8::is_ascii_uppercase);
     let lower = piece.iter().any(u8::is_ascii_lowercase);
-    let random = piece.len() >= 4 && ((digits > 0 && (upper || lower)) || (piece.len() >= 12 && upper && lower));
+    let random = piece.len() >= 4
+        && ((digits > 0 && (upper || lower)) || (piece.len() >= 12 && upper && lower) || piece.len() >= 16);
     if body.len() < shape.least || (shape.only_random && !has_random_part(body)) {
         // Without it there is no token: anything that isn't a plain word will do.
         return random || (piece.len() >= 8 && (digits > 0 || (upper && lower)));

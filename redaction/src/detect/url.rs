@@ -1,6 +1,6 @@
 //! Passwords in URLs, and URLs that are a secret themselves.
 
-use super::value::is_stand_in;
+use super::stand_in::{is_blacked_out, is_stand_in};
 use super::{Span, recognized};
 use crate::kind::Kind;
 use crate::placeholder;
@@ -29,7 +29,10 @@ fn user_part(text: &[u8], from: usize) -> Option<Span> {
     let authority = &text[from..text.len().min(from + LONGEST)];
     let length = authority
         .iter()
-        .position(|byte| byte.is_ascii_whitespace() || b"/?#\"'`<>\\|".contains(byte))
+        .position(|byte| {
+            byte.is_ascii_whitespace()
+                || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
+        })
         .unwrap_or(authority.len());
     let at_sign = memchr::memrchr(b'@', &authority[..length])?;
     let user = &authority[..at_sign];
@@ -48,8 +51,8 @@ fn user_part(text: &[u8], from: usize) -> Option<Span> {
         || matches!(secret, [b'$', name @ ..] if name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
         || matches!(secret, b"%s" | b"%v" | b"{}")
         || secret.starts_with(b"[");
-    let worded = secret.len() >= 4 && is_stand_in(secret) && !secret.iter().all(u8::is_ascii_lowercase);
-    let blacked_out = super::value::is_blacked_out(secret);
+    let worded = is_stand_in(secret) && !secret.iter().all(u8::is_ascii_lowercase);
+    let blacked_out = is_blacked_out(secret);
     if secret.is_empty() || example || reference || worded || blacked_out || placeholder::is_in(user) {
         return None;
     }
@@ -68,6 +71,6 @@ fn webhook(text: &[u8], from: usize) -> Option<Span> {
     let takes = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-');
     let length = text[start..].iter().take(LONGEST).take_while(|byte| takes(byte)).count();
     let secret = &text[start..start + length];
-    let is_secret = length >= 20 && secret.iter().any(u8::is_ascii_digit) && !super::value::is_blacked_out(secret);
+    let is_secret = length >= 20 && secret.iter().any(u8::is_ascii_digit) && !is_blacked_out(secret);
     is_secret.then_some(Span { start, end: start + length, kind, joined: None })
 }

@@ -10,6 +10,11 @@ const LONG_WORD: usize = 16;
 /// The token whose prefix the line break at `at` cuts; `at` is a line feed.
 #[inline]
 pub(super) fn at_line_break(text: &[u8], at: usize, floor: usize) -> Option<Span> {
+    // Most lines of code and of JSON end in what no prefix has.
+    let before = *text.get(at.checked_sub(1)?)?;
+    if !(before.is_ascii_alphanumeric() || matches!(before, b'-' | b'_' | b'\r' | b' ' | b'\\' | b'|' | 0x80..)) {
+        return None;
+    }
     let mut next = at + 1;
     while text.get(next) == Some(&b' ') {
         next += 1;

@@ -5,6 +5,7 @@ use crate::planted::*;
 #[test]
 fn in_a_shell() {
     becomes("PASSWORD=x y", "PASSWORD=[password] y");
+    becomes("PASSWORD=secret DB_PASSWORD=password y", "PASSWORD=[password] DB_PASSWORD=[password] y");
     becomes("$ PASSWORD=hunter2 make deploy", "$ PASSWORD=[password] make deploy");
     becomes("export DB_PASSWORD='two words' && run", "export DB_PASSWORD='[password]' && run");
     becomes("DB_PASSWORD=\"two \\\"words\\\"\" run", "DB_PASSWORD=\"[password]\" run");
@@ -20,6 +21,7 @@ fn in_a_shell() {
 #[test]
 fn as_options() {
     becomes("login --token abc123def", "login --token [token]");
+    becomes("login --password secret", "login --password [password]");
     becomes("login --password=hunter2 --user me", "login --password=[password] --user me");
     becomes("login --api-key 'abc123def'", "login --api-key '[api-key]'");
     becomes("login --client-secret \\\n  abc123def", "login --client-secret \\\n  [secret]");
@@ -115,6 +117,7 @@ fn what_is_no_value() {
         "api_key = os.environ[\"API_KEY\"]",
         "password: \"Enter your password\"",
         "password: required",
+        "\"password\": \"Password\"",
         "\"input_tokens\":1234",
         "max_tokens: 4096",
         "token_count = 12",
@@ -136,6 +139,37 @@ fn what_is_no_value() {
         "token ::= word",
         "Token::Ident(a1b2)",
         "secret: !Ref Secret1",
+    ] {
+        stays(text);
+    }
+}
+
+#[test]
+fn code_that_reads_or_declares_a_value() {
+    for text in [
+        "pub eq_token: Token![=],",
+        "let if_token: Token![if] = input.parse()?;",
+        "or2_token: node.or2_token,",
+        "pub Password: super::super::Win32::Foundation::UNICODE_STRING,",
+        "pub const TOKEN: &str = \"$serde_json::private::Number\";",
+        "pub Token: D3DKMT_PRESENTHISTORYTOKEN_0,",
+        "my $token = $parser->get_token;",
+        "self._signing_key = key[:16]",
+        "var firstToken = this.tokens[startPosition];",
+        "password: typing.Optional[bytes]",
+        "private_key: ed25519.Ed25519PrivateKey, f: int",
+        "this.authorization = !req.headers.authorization;",
+        "i=tokenStartI=i+1;",
+        "Token: '#d0d0d0',",
+        "user_pass = '%s:%s' % (user, password)",
+        "'EndToken' => 'https://example.com/issues/12',",
+        "see Bearer https://example.com/rfc6750 for it",
+        "Some((Token::SFIXED64, span)) => span,",
+        "Flags: PrivateKey = 983040i32, DB_PASS = 0x030,",
+        "PASSWORD_OID: &str = \"2.5.4.35\";",
+        "authorization = base64.decodebytes(authorization).x",
+        "pub log_passwd: __u32,",
+        "#password_encryption = scram-sha-256",
     ] {
         stays(text);
     }

@@ -68,6 +68,8 @@ fn values_by_the_name_of_their_member() {
     becomes(r#"{"password":12345678,"token":12345678}"#, r#"{"password":"[password]","token":12345678}"#);
     becomes(r#"{"password":["one1","two2"],"b":"x"}"#, r#"{"password":["[password]","[password]"],"b":"x"}"#);
     becomes(r#"{"Authorization":"Bearer abc123def"}"#, r#"{"Authorization":"Bearer [authorization]"}"#);
+    let both = json!({ "Authorization": format!("Bearer abc123def, not {}", github()) }).to_string();
+    becomes(&both, r#"{"Authorization":"Bearer [authorization], not [github-token]"}"#);
     becomes(r#"{"password":{"type":"string","min":8}}"#, r#"{"password":{"type":"string","min":8}}"#);
 }
 

@@ -153,6 +153,7 @@ fn passwords_in_urls() {
         "https://x-access-token:[github-token]@github.com/a/b",
     );
     becomes(&format!("https://{}@github.com/a/b", github()), "https://[github-token]@github.com/a/b");
+    becomes(&format!("https://{}:pw@h", github()), "https://[github-token]:[url-password]@h");
     becomes("https:\\/\\/me:hunter2@example.com\\/", "https:\\/\\/me:[url-password]@example.com\\/");
     let hook = format!("https://hooks.{}.com/services/T0000AAAA/B0000BBBB/{}", "slack", random(64, 24));
     becomes(&hook, "https://hooks.slack.com/services/[slack-token]");

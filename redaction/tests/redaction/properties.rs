@@ -130,7 +130,7 @@ fn secret() -> impl Strategy<Value = (&'static str, String, &'static str)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_taken_out_of_is_left_alone(text in text()) {

@@ -52,6 +52,13 @@ fn a_key_over_many_lines() {
 }
 
 #[test]
+fn a_key_whose_rest_is_letters() {
+    for rest in ["abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWX"] {
+        becomes(&format!("use {}{}\n{rest}\nnow", "sk-ant-", random(82, 40)), "use [anthropic-key]\nnow");
+    }
+}
+
+#[test]
 fn a_key_that_is_assigned_and_cut() {
     let key = github();
     let (head, tail) = key.split_at(20);
