@@ -225,7 +225,9 @@ fn call(tool: &Object<'_>, bubble: Option<&str>) -> (ToolCall, Option<Step>) {
 
 /// Bubbles of a composer, in the order of a list.
 pub(crate) struct BubbleFeed {
-    ids: Rc<Vec<String>>,
+    ids: Vec<String>,
+    /// Position of the first of them in the conversation.
+    first: usize,
     query: Box<dyn Query>,
     waiting: VecDeque<Vec<SqlValue>>,
     next: usize,
@@ -233,14 +235,20 @@ pub(crate) struct BubbleFeed {
 }
 
 impl BubbleFeed {
-    pub(crate) fn over(database: &Rc<dyn Database>, composer: &str, ids: Rc<Vec<String>>) -> Result<Self, DriverError> {
+    /// The bubbles of these ids.
+    pub(crate) fn over(
+        database: &Rc<dyn Database>,
+        composer: &str,
+        ids: Vec<String>,
+        first: usize,
+    ) -> Result<Self, DriverError> {
         let sql = format!(
             "SELECT octet_length(b.value), CASE WHEN octet_length(b.value) <= {LONGEST} THEN b.value END \
              FROM json_each(?) AS wanted LEFT JOIN cursorDiskKV AS b ON b.key = 'bubbleId:' || ? || ':' || wanted.value"
         );
-        let list = serde_json::to_string(ids.as_ref()).unwrap_or_else(|_| "[]".to_owned());
+        let list = serde_json::to_string(&ids).unwrap_or_else(|_| "[]".to_owned());
         let query = database.query(&sql, &[SqlValue::Text(list), SqlValue::Text(composer.to_owned())])?;
-        Ok(Self { ids, query, waiting: VecDeque::new(), next: 0, shown: format!("composer {composer}") })
+        Ok(Self { ids, query, waiting: VecDeque::new(), next: 0, first, shown: format!("composer {composer}") })
     }
 }
 
@@ -254,7 +262,8 @@ impl Feed for BubbleFeed {
         self.next += 1;
         let id = self.ids.get(at).map_or("", String::as_str);
         let warning = |code: &str, what: String| {
-            Warning::new(code, format!("bubble {} of {}, {id}, {what}", at + 1, self.shown)).in_file(crate::ide::GLOBAL)
+            Warning::new(code, format!("bubble {} of {}, {id}, {what}", self.first + at + 1, self.shown))
+                .in_file(crate::ide::GLOBAL)
         };
         let mut values = row.into_iter();
         let Some(SqlValue::Integer(bytes)) = values.next() else {

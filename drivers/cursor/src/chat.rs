@@ -1,20 +1,20 @@
 //! A chat of the command line: `store.db` and the small files beside it.
 
-use crate::blobs::{Blob, Blobs, bytes_of, hex};
+use crate::blobs::{Blobs, bytes_of};
 use crate::conversation::Conversation;
 use crate::json::{Object, decoded};
 use crate::key::Source;
-use crate::message;
+use crate::opening::Opening;
 use crate::prompt::one_line;
-use crate::proto::{
-    ConversationPlan, ConversationStateStructure, ConversationSummary, SubagentPersistedState, TodoItem,
-};
-use crate::record::{About, BACKEND, Context, Record, Times, Todo, Typed};
+use crate::proto::{ConversationStateStructure, SubagentPersistedState};
+use crate::record::{About, BACKEND, Context, Record, Times, Typed};
 use crate::time;
 use crate::uri;
+use crate::work;
 use prost::Message;
 use sepia_ir::{DriverError, ErrorCode, Session, SqlValue, Warning};
 use sepia_sdk::{Database, Host};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The small files are read up to here.
@@ -23,8 +23,6 @@ const NOTE: u32 = 256 << 10;
 const PLACEHOLDER: &str = "New Agent";
 /// Roots deeper inside roots than this are not read.
 const DEEPEST: usize = 16;
-/// Messages at the start of a chat in which its first prompt is looked for.
-const OPENING: usize = 12;
 
 /// Meta row and root in one query. The key that some builds keep in the row never leaves the
 /// database.
@@ -231,7 +229,7 @@ impl Chat {
             session.parent_session_id = meta.object("subagentInfo").and_then(|info| parent_of(&info));
             session.agent_id = session.parent_session_id.as_ref().map(|_| id.clone());
         }
-        let opening = Opening { blobs: &self.blobs, root: &self.root, read: std::cell::OnceCell::new() };
+        let opening = Opening::of(&self.blobs, &self.root);
         self.directories(&mut session, &note, &opening)?;
         let number = |object: &Object<'_>, name: &str| object.number(name).and_then(time::of_number);
         let times = Times {
@@ -315,12 +313,12 @@ impl Chat {
                 about.warnings.extend(conversation.warnings.iter().cloned());
                 about.turns = Some(kept.turn_ids.len()).filter(|turns| *turns > 0);
                 about.shell_turns = Some(conversation.shell_turns).filter(|turns| *turns > 0);
-                state(about, &kept, &blobs)
+                work::tell(about, &kept, &blobs)
             }
         };
         let reader = {
             let conversation = conversation.clone();
-            move || conversation()?.feed(&blobs, &shown)
+            move |range: Range<usize>| conversation()?.feed(&blobs, &shown, &range)
         };
         Record { session, about, reader: Rc::new(reader), file: None, typed, more: Some(Rc::new(more)) }
     }
@@ -388,7 +386,7 @@ impl Chat {
         times.fill(&mut session, &mut about, parent.file);
         let described =
             run.and_then(|(_, run)| lossy(&run.title)).map(|title| one_line(&title)).filter(|t| !t.is_empty());
-        let opening = Opening { blobs: &self.blobs, root: inner, read: std::cell::OnceCell::new() };
+        let opening = Opening::of(&self.blobs, inner);
         (session.title, about.title_source) = match described {
             Some(title) => (title, "description"),
             None => opening.title(id)?,
@@ -414,81 +412,4 @@ pub(crate) fn parent_of(info: &Object<'_>) -> Option<String> {
 /// End of the last turn that has a time.
 fn last_turn(root: &Root) -> Option<f64> {
     root.turn_timings.iter().rev().find_map(|timing| time::of_ms(timing.timestamp_ms))
-}
-
-/// Small blobs that tell the state of the work.
-fn state(about: &mut About, root: &Root, blobs: &Blobs) -> Result<(), DriverError> {
-    let todos: Vec<String> = root.todo_ids.iter().map(|id| hex(id)).collect();
-    for blob in blobs.all(&todos)? {
-        let Blob::Read(bytes) = blob else { continue };
-        let Ok(todo) = TodoItem::decode(bytes.as_slice()) else { continue };
-        let status = match todo.status {
-            2 => "in_progress",
-            3 => "completed",
-            4 => "cancelled",
-            _ => "pending",
-        };
-        let text = |bytes: &[u8]| lossy(bytes).unwrap_or_default();
-        about.todos.push(Todo { id: text(&todo.id), content: text(&todo.content), status });
-    }
-    if let Some(bytes) = blobs.one(&hex(&root.summary_id))? {
-        about.summary = ConversationSummary::decode(bytes.as_slice()).ok().and_then(|summary| lossy(&summary.summary));
-    }
-    if let Some(bytes) = blobs.one(&hex(&root.plan_id))? {
-        about.plan = ConversationPlan::decode(bytes.as_slice()).ok().and_then(|plan| lossy(&plan.plan));
-    }
-    Ok(())
-}
-
-/// The first messages of a conversation, read when they are asked for.
-pub(crate) struct Opening<'a> {
-    pub(crate) blobs: &'a Blobs,
-    pub(crate) root: &'a Root,
-    pub(crate) read: std::cell::OnceCell<(Option<String>, Option<String>)>,
-}
-
-impl Opening<'_> {
-    /// First prompt and directory.
-    fn look(&self) -> Result<&(Option<String>, Option<String>), DriverError> {
-        if let Some(known) = self.read.get() {
-            return Ok(known);
-        }
-        let order = Conversation::order(self.root, self.blobs)?;
-        let first = &order.messages[..order.messages.len().min(OPENING)];
-        let (mut prompt, mut directory) = (None, None);
-        for blob in self.blobs.all(first)? {
-            let Blob::Read(bytes) = blob else { continue };
-            let text = decoded(&bytes).0;
-            for step in message::steps(&text, message::Place::default()).unwrap_or_default() {
-                if directory.is_none() && step.node.role == sepia_ir::Role::User {
-                    directory = workspace(&step.node.content);
-                }
-                prompt = prompt.or(step.prompt.filter(|prompt| !prompt.is_empty()));
-            }
-            if prompt.is_some() {
-                break;
-            }
-        }
-        Ok(self.read.get_or_init(|| (prompt, directory)))
-    }
-
-    /// A title made of the first prompt, else of the id, and which it is.
-    pub(crate) fn title(&self, id: &str) -> Result<(String, &'static str), DriverError> {
-        let prompt = self.look()?.0.as_deref().map(one_line).filter(|prompt| !prompt.is_empty());
-        Ok(prompt.map_or_else(|| (id.chars().take(8).collect(), "id"), |prompt| (prompt, "first-prompt")))
-    }
-
-    fn workspace(&self) -> Result<Option<String>, DriverError> {
-        Ok(self.look()?.1.clone())
-    }
-}
-
-/// The directory that the context of a chat names.
-fn workspace(context: &str) -> Option<String> {
-    let line = context
-        .trim_start()
-        .strip_prefix("<user_info>")?
-        .lines()
-        .find_map(|line| line.strip_prefix("Workspace Path: "))?;
-    Some(line.trim().to_owned()).filter(|path| !path.is_empty())
 }

@@ -8,6 +8,7 @@ use crate::json::{Object, decoded};
 use crate::prompt::one_line;
 use crate::proto::ConversationStateStructure;
 use crate::record::{About, BACKEND, Context, Reader, Record, Times};
+use crate::step::{Part, within};
 use crate::workspaces::Workspaces;
 use crate::{chat, key::Kind, time};
 use base64::Engine;
@@ -150,10 +151,14 @@ fn reader(ide: &Ide, id: &str, messages: Messages) -> Reader {
     match messages {
         Messages::Kept(ids) => {
             let (database, id) = (Rc::clone(&ide.database), id.to_owned());
-            Rc::new(move || Ok(Box::new(BubbleFeed::over(&database, &id, Rc::clone(&ids))?)))
+            Rc::new(move |range| {
+                Ok(Box::new(BubbleFeed::over(&database, &id, within(&ids, &range).to_vec(), range.start)?))
+            })
         }
-        Messages::Inside(texts) => Rc::new(move || Ok(Box::new(ListFeed::new(Rc::clone(&texts), shown.clone())))),
-        Messages::Model(conversation, blobs) => Rc::new(move || conversation.feed(&blobs, GLOBAL)),
+        Messages::Inside(texts) => {
+            Rc::new(move |range| Ok(Part::of(Box::new(ListFeed::new(Rc::clone(&texts), shown.clone())), &range)))
+        }
+        Messages::Model(conversation, blobs) => Rc::new(move |range| conversation.feed(&blobs, GLOBAL, &range)),
     }
 }
 

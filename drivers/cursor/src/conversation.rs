@@ -12,11 +12,12 @@ use crate::proto::conversation_turn_structure::Turn;
 use crate::proto::{
     ConversationStateStructure, ConversationStep, ConversationSummaryArchive, ConversationTurnStructure, UserMessage,
 };
-use crate::step::{Feed, Step};
+use crate::step::{Feed, Step, within};
 use crate::time;
 use prost::Message;
 use sepia_ir::{DriverError, Role, Warning};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Blobs that are asked for at once.
@@ -28,7 +29,7 @@ pub(crate) struct Conversation {
     /// Ids of the messages, oldest first.
     pub(crate) messages: Vec<String>,
     /// So many of them, after the first `front`, are archived.
-    archived: std::ops::Range<usize>,
+    archived: Range<usize>,
     /// By request id.
     turns: HashMap<String, TurnNote>,
     /// Turns of the shell, which the model does not see.
@@ -144,23 +145,18 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Its messages as nodes; `shown` is how warnings name the place.
-    pub(crate) fn feed(self: &Rc<Self>, blobs: &Blobs, shown: &str) -> Result<Box<dyn Feed>, DriverError> {
-        self.feed_from(blobs, shown, 0)
-    }
-
-    /// The same from some message on.
-    pub(crate) fn feed_from(
+    /// Its messages in a range as nodes; `shown` is how warnings name the place.
+    pub(crate) fn feed(
         self: &Rc<Self>,
         blobs: &Blobs,
         shown: &str,
-        from: usize,
+        range: &Range<usize>,
     ) -> Result<Box<dyn Feed>, DriverError> {
         Ok(Box::new(ModelFeed {
             conversation: Rc::clone(self),
-            stream: blobs.stream(&self.messages[from.min(self.messages.len())..])?,
+            stream: blobs.stream(within(&self.messages, range))?,
             waiting: VecDeque::new(),
-            next: from,
+            next: range.start,
             turn: TurnNote::default(),
             shown: shown.to_owned(),
         }))

@@ -5,6 +5,7 @@ use crate::step::{Chain, Feed, Step};
 use sepia_ir::{CheckpointRef, DriverError, PromptHistoryEntry, Role, ToolCallStatus, Warning};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// `metadata.stats` of a session.
@@ -42,8 +43,14 @@ pub(crate) struct Facts {
     pub(crate) prompts: Vec<PromptHistoryEntry>,
     pub(crate) checkpoints: Vec<CheckpointRef>,
     pub(crate) warnings: Vec<Warning>,
+    /// Nodes before each message.
+    starts: Vec<i64>,
+    /// Time of each node.
+    times: Vec<f64>,
     outcomes: HashMap<String, Outcome>,
     names: HashMap<String, String>,
+    /// Messages that make a call.
+    callers: HashMap<String, Vec<usize>>,
 }
 
 impl Facts {
@@ -52,11 +59,8 @@ impl Facts {
         let mut facts = Self::default();
         let mut warnings = Vec::new();
         let mut chain = Chain::new(feed, Rc::default(), start, end);
-        loop {
-            let steps = chain.next(&mut warnings)?;
-            if steps.is_empty() {
-                break;
-            }
+        while let Some(steps) = chain.message(&mut warnings)? {
+            facts.starts.push(facts.tip);
             for step in steps {
                 facts.take(step);
             }
@@ -65,6 +69,30 @@ impl Facts {
         stats.messages = stats.user_prompts + stats.assistant_messages + stats.tool_results;
         facts.warnings = warnings;
         Ok(facts)
+    }
+
+    /// The messages that make these nodes (from 1, `end` is no longer one of them), and how many
+    /// nodes come before them.
+    pub(crate) fn messages(&self, start: i64, end: i64) -> (Range<usize>, i64) {
+        // The last message with so few nodes before it makes the first of them.
+        let first = self.starts.partition_point(|before| *before < start).saturating_sub(1);
+        let last = self.starts.partition_point(|before| *before < end - 1);
+        (first..last.max(first), self.starts.get(first).copied().unwrap_or_default())
+    }
+
+    /// The messages that make a call.
+    pub(crate) fn callers(&self, call: &str) -> &[usize] {
+        self.callers.get(call).map_or(&[], Vec::as_slice)
+    }
+
+    /// Nodes before a message.
+    pub(crate) fn before(&self, message: usize) -> i64 {
+        self.starts.get(message).copied().unwrap_or_default()
+    }
+
+    /// When a node was made.
+    pub(crate) fn time(&self, node_id: i64) -> Option<f64> {
+        self.times.get(usize::try_from(node_id - 1).ok()?).copied()
     }
 
     /// What became of a call.
@@ -80,6 +108,7 @@ impl Facts {
     fn take(&mut self, step: Step) {
         let Step { node, prompt, checkpoint, .. } = step;
         self.tip = node.node_id;
+        self.times.push(node.created_at);
         let stats = &mut self.stats;
         if let Some(content) = prompt {
             stats.user_prompts += 1;
@@ -96,6 +125,7 @@ impl Facts {
         }
         for call in node.tool_calls {
             stats.tool_calls += 1;
+            self.callers.entry(call.id.clone()).or_default().push(self.starts.len() - 1);
             self.names.insert(call.id, call.name);
         }
         if let Some(usage) = node.usage {

@@ -6,11 +6,13 @@
 //!   chat                  store.db of the command line: settings, root, sub-agents
 //!     conversation          the messages of a root in order, and what its turns tell
 //!     message               a message of the model's view
+//!     opening, work         how it begins; tasks, summary and plan
 //!   composer, bubbles     the IDE's database
 //!   workspaces            databases of workspaces, and chats of the oldest versions
 //!   projection            transcripts: lines, and the older flat files
 //! record                a session that was found
 //! step, facts           its messages as nodes, and what one look through them tells
+//! transcript, history   a session from its start to its end, and one page of it
 //! ```
 
 mod blobs;
@@ -20,6 +22,7 @@ mod composer;
 mod conversation;
 mod facts;
 mod flat;
+mod history;
 mod ide;
 mod json;
 mod key;
@@ -28,6 +31,7 @@ mod locate;
 mod locks;
 mod message;
 mod native;
+mod opening;
 mod outcome;
 mod places;
 mod projection;
@@ -41,11 +45,12 @@ mod step;
 mod time;
 mod transcript;
 mod uri;
+mod work;
 mod workspaces;
 
 use sepia_ir::{
-    DriverError, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary,
-    SummaryDetail,
+    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
+    StoreKind, StoreRequest, Summary, SummaryDetail,
 };
 use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
 
@@ -101,6 +106,10 @@ impl SessionRead for Cursor {
 
     fn open(host: &Host, session: &SessionRef) -> Result<CursorTranscript, DriverError> {
         CursorTranscript::open(host, session)
+    }
+
+    fn history(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
+        history::page(host, session, query)
     }
 
     fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {

@@ -7,7 +7,7 @@ use crate::lines::{self, LineFeed, Told};
 use crate::places::CURSOR;
 use crate::prompt::one_line;
 use crate::record::{About, BACKEND, Record, Times};
-use crate::step::{Feed, Step};
+use crate::step::{Feed, Part, Step};
 use crate::time;
 use sepia_ir::{DriverError, ErrorCode, FileEntry, Session, Warning};
 use sepia_sdk::Host;
@@ -119,7 +119,14 @@ pub(crate) fn record(
         titles.find(|(title, _)| !title.is_empty()).unwrap_or_else(|| (id.chars().take(8).collect(), "id"));
     let (host, source) = (host.clone(), source.clone());
     let file = Some(source.clone());
-    Ok(Some(Record { session, about, reader: Rc::new(move || feed(&host, &source)), file, typed: None, more: None }))
+    Ok(Some(Record {
+        session,
+        about,
+        reader: Rc::new(move |range| Ok(Part::of(feed(&host, &source)?, &range))),
+        file,
+        typed: None,
+        more: None,
+    }))
 }
 
 /// The directory of a project folder. Its name can't be turned back into one; the log of a

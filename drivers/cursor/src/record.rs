@@ -2,10 +2,11 @@
 
 use crate::facts::{Facts, Stats};
 use crate::key::Source;
-use crate::step::Feed;
+use crate::step::{ALL, Feed};
 use crate::time;
 use sepia_ir::{DriverError, PromptHistoryEntry, Session, Warning};
 use serde::Serialize;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// `backendType` of the sessions.
@@ -13,8 +14,8 @@ pub(crate) const BACKEND: &str = "cursor";
 /// Warnings told one by one; of more only the number is told.
 const MOST_WARNINGS: usize = 100;
 
-/// Opens the messages of a session, from the first.
-pub(crate) type Reader = Rc<dyn Fn() -> Result<Box<dyn Feed>, DriverError>>;
+/// Opens the messages of a session that are in a range of positions.
+pub(crate) type Reader = Rc<dyn Fn(Range<usize>) -> Result<Box<dyn Feed>, DriverError>>;
 
 /// See the module.
 pub(crate) struct Record {
@@ -194,9 +195,14 @@ impl Record {
         Session { metadata: about.json(), ..self.session.clone() }
     }
 
+    /// What one look through its messages tells.
+    pub(crate) fn facts(&self) -> Result<Facts, DriverError> {
+        Facts::gather((self.reader)(ALL)?, self.session.created_at, self.session.last_activity_at)
+    }
+
     /// All that can be said without the nodes, and what else was found on the way.
     pub(crate) fn in_full(&self) -> Result<(Session, Facts), DriverError> {
-        let mut facts = Facts::gather((self.reader)()?, self.session.created_at, self.session.last_activity_at)?;
+        let mut facts = self.facts()?;
         let mut about = self.about.clone();
         if let Some(more) = &self.more {
             more(&mut about)?;

@@ -4,6 +4,7 @@ use crate::facts::Facts;
 use sepia_ir::{DriverError, MessageNode, Warning};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// One node without its place in the tree.
@@ -23,6 +24,48 @@ impl Step {
     pub(crate) fn new(node: MessageNode) -> Self {
         Self { node, at: None, prompt: None, checkpoint: None }
     }
+}
+
+/// Part of a feed: some messages passed over, and no more than so many read.
+pub(crate) struct Part {
+    feed: Box<dyn Feed>,
+    before: usize,
+    left: usize,
+}
+
+impl Part {
+    /// The messages of this range.
+    pub(crate) fn of(feed: Box<dyn Feed>, range: &Range<usize>) -> Box<dyn Feed> {
+        if *range == ALL {
+            return feed;
+        }
+        Box::new(Self { feed, before: range.start, left: range.len() })
+    }
+}
+
+impl Feed for Part {
+    fn next(&mut self, out: &mut Vec<Step>, warnings: &mut Vec<Warning>) -> Result<bool, DriverError> {
+        while self.before > 0 {
+            self.before -= 1;
+            if !self.feed.next(&mut Vec::new(), &mut Vec::new())? {
+                return Ok(false);
+            }
+        }
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        self.feed.next(out, warnings)
+    }
+}
+
+/// Every message of a session.
+pub(crate) const ALL: Range<usize> = 0..usize::MAX;
+
+/// The elements of a list that a range of messages are.
+pub(crate) fn within<'a, T>(list: &'a [T], range: &Range<usize>) -> &'a [T] {
+    let end = range.end.min(list.len());
+    &list[range.start.min(end)..end]
 }
 
 /// A session's messages, read one after another.
@@ -105,14 +148,31 @@ impl Chain {
         Self { feed, facts, node_id: 0, now: start, latest: end }
     }
 
+    /// From a message on before which there are so many nodes.
+    pub(crate) fn after(feed: Box<dyn Feed>, facts: Rc<Facts>, nodes: i64) -> Self {
+        Self { node_id: nodes, ..Self::new(feed, facts, 0.0, 0.0) }
+    }
+
     /// The nodes of the next messages, in order; none at the end.
     pub(crate) fn next(&mut self, warnings: &mut Vec<Warning>) -> Result<Vec<Step>, DriverError> {
+        loop {
+            match self.message(warnings)? {
+                Some(steps) if steps.is_empty() => {}
+                steps => return Ok(steps.unwrap_or_default()),
+            }
+        }
+    }
+
+    /// The nodes of the next message, if it makes any; none at the end.
+    pub(crate) fn message(&mut self, warnings: &mut Vec<Warning>) -> Result<Option<Vec<Step>>, DriverError> {
         let mut steps = Vec::new();
-        while steps.is_empty() && self.feed.next(&mut steps, warnings)? {}
+        if !self.feed.next(&mut steps, warnings)? && steps.is_empty() {
+            return Ok(None);
+        }
         for step in &mut steps {
             self.place(step);
         }
-        Ok(steps)
+        Ok(Some(steps))
     }
 
     fn place(&mut self, step: &mut Step) {
@@ -124,7 +184,7 @@ impl Chain {
             // A record of the future tells nothing about when it was made.
             self.now = crate::time::not_after(at, self.latest).0;
         }
-        node.created_at = self.now;
+        node.created_at = self.facts.time(node.node_id).unwrap_or(self.now);
         for (index, call) in (0i64..).zip(&mut node.tool_calls) {
             call.index = index;
             if call.id.is_empty() {

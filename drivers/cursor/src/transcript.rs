@@ -1,7 +1,7 @@
 //! A session being read from its start to its end.
 
 use crate::locate::locate;
-use crate::step::Chain;
+use crate::step::{ALL, Chain};
 use sepia_ir::{DriverError, MessageNode, Session, SessionRef};
 use sepia_sdk::{Host, Transcript};
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ impl CursorTranscript {
         let record = locate(host, session)?;
         let (mut header, facts) = record.in_full()?;
         header.prompt_history.clone_from(&facts.prompts);
-        let chain = Chain::new((record.reader)()?, Rc::new(facts), header.created_at, header.last_activity_at);
+        let chain = Chain::new((record.reader)(ALL)?, Rc::new(facts), header.created_at, header.last_activity_at);
         Ok(Self { header, chain, waiting: VecDeque::new() })
     }
 }

@@ -7,7 +7,8 @@ use crate::json::{Object, decoded};
 use crate::key::Kind;
 use crate::places::{IDE, plausible};
 use crate::prompt::one_line;
-use crate::record::{About, BACKEND, Record, Times};
+use crate::record::{About, BACKEND, Reader, Record, Times};
+use crate::step::Part;
 use crate::{time, uri};
 use sepia_ir::{DriverError, ErrorCode, FileEntry, Session, SqlValue};
 use sepia_sdk::{Database, Host};
@@ -200,8 +201,7 @@ fn record(tab: &Object<'_>, bubbles: Vec<String>, path: &str, folder: Option<Str
         (None, None) => (id.chars().take(8).collect(), "id"),
     };
     let (bubbles, shown) = (Rc::new(bubbles), format!("chat {id} in `{path}`"));
-    let reader = Rc::new(move || -> Result<Box<dyn crate::step::Feed>, DriverError> {
-        Ok(Box::new(ListFeed::new(Rc::clone(&bubbles), shown.clone())))
-    });
+    let reader: Reader =
+        Rc::new(move |range| Ok(Part::of(Box::new(ListFeed::new(Rc::clone(&bubbles), shown.clone())), &range)));
     Some(Record { session, about, reader, file: None, typed: None, more: None })
 }

@@ -2,13 +2,13 @@
 //! [`crate::facts`].
 
 use crate::content;
-use crate::json::{List, Raw, Str, Text, members, parse, part};
+use crate::json::{List, Members, Raw, Str, Text, members, parse, part};
 use crate::message::{Chat, Reading, Repair, Row, marks, read};
 use crate::metadata::{Object, clean};
 use crate::outcome::{self, Outcome};
 use crate::time;
 use sepia_ir::{MessageNode, Role, TokenUsage, ToolCall, Warning, json_text};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Extensions of messages that have a place of their own in a node.
 const PLACED: [&str; 5] = [
@@ -101,16 +101,15 @@ impl Builder<'_> {
     fn draft(mut self, reading: Reading<'_>) -> Draft {
         let row = self.row;
         let written = time::seconds(row.written);
-        let (mut node, mut metadata) = match reading {
-            Reading::Fine(chat, repair) => self.message(chat, repair, written),
-            Reading::Broken => {
-                self.warn("broken-message", "holds no message; it is shown as an empty one of the system");
-                let bytes = row.message.len() as u64;
-                self.warnings.iter_mut().for_each(|warning| warning.bytes = Some(bytes));
-                let mut node = MessageNode::new(row.id, Role::System, written.unwrap_or_default());
-                node.content = json_text::null();
-                (node, Object::default())
-            }
+        let (mut node, mut metadata) = if let Some((chat, repair)) = reading {
+            self.message(chat, repair, written)
+        } else {
+            self.warn("broken-message", "holds no message; it is shown as an empty one of the system");
+            let bytes = row.message.len() as u64;
+            self.warnings.iter_mut().for_each(|warning| warning.bytes = Some(bytes));
+            let mut node = MessageNode::new(row.id, Role::System, written.unwrap_or_default());
+            node.content = json_text::null();
+            (node, Object::default())
         };
         node.parent_node_id = row.parent;
         let (marks, fine) = marks(row.metadata.as_deref());
@@ -251,11 +250,31 @@ impl Builder<'_> {
             .and_then(|whole| whole.content.map(|raw| clean(raw.get()).into_owned()));
         let raw = raw.unwrap_or_default();
         self.warn("odd-content", "has content that is no text; it is shown as JSON");
-        let sorted = serde_json::from_str::<Value>(&raw).map(|mut value| {
-            value.sort_all_objects();
-            value.to_string()
-        });
-        sorted.unwrap_or(raw)
+        sorted(&raw)
+    }
+}
+
+/// JSON text with the members of every object in the order of their names, as other readers of
+/// the store show it.
+fn sorted(json: &str) -> String {
+    match json.trim_start().chars().next() {
+        Some('{') => {
+            let members: Members<'_> = parse(json).unwrap_or_default();
+            let mut names: Vec<&str> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
+            names.sort_unstable();
+            names.dedup();
+            let mut object = Object::default();
+            for name in &names {
+                object.raw(name, &members.get(name).map_or_else(json_text::null, |value| sorted(value.get())));
+            }
+            if names.is_empty() { "{}".to_owned() } else { object.finish() }
+        }
+        Some('[') => {
+            let list: Vec<&RawValue> = parse(json).unwrap_or_default();
+            let items: Vec<String> = list.into_iter().map(|item| sorted(item.get())).collect();
+            format!("[{}]", items.join(","))
+        }
+        _ => json.trim().to_owned(),
     }
 }
 
@@ -326,7 +345,7 @@ fn extensions(chat: &Chat<'_>, metadata: &mut Object) {
 
 /// The outermost member of a message that holds half of a pair.
 fn damaged_member(text: &str) -> String {
-    let members: crate::json::Members<'_> = parse(text).unwrap_or_default();
+    let members: Members<'_> = parse(text).unwrap_or_default();
     let damaged = members.0.iter().find(|(_, value)| json_text::replace_lone_surrogates(value.get().as_bytes()).1 > 0);
     damaged.map_or_else(|| "message".to_owned(), |(name, _)| name.to_string())
 }

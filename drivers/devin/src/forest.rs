@@ -1,6 +1,7 @@
 //! The forest of a session's nodes, from columns alone: a message that can't be read cuts no
 //! branch.
 
+use crate::order;
 use crate::place::Opened;
 use crate::value::{Columns, text};
 use sepia_ir::DriverError;
@@ -37,7 +38,7 @@ impl Forest {
             nodes.push((id, row.whole()));
         }
         // Rows that hold other things than numbers are in an order of their own.
-        nodes.sort_by_key(|(id, _)| *id);
+        let mut nodes = order::by(nodes, |(id, _)| *id);
         nodes.dedup_by_key(|(id, _)| *id);
         Ok(Self::of(nodes.into_iter()))
     }

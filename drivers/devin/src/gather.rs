@@ -5,6 +5,7 @@ use crate::facts::{Company, Facts, Outline};
 use crate::forest::Forest;
 use crate::heads::{Heads, Note};
 use crate::message::{COLUMNS, Row};
+use crate::order;
 use crate::outcome::Updates;
 use crate::place::{Opened, is_id};
 use crate::prompts::Prompts;
@@ -74,9 +75,9 @@ impl Nodes {
     fn finish(mut self, file: &str, most: usize) -> (Vec<Outline>, Option<Vec<Draft>>, Vec<Warning>) {
         if !self.outlines.is_sorted_by(|a, b| a.id < b.id) {
             let before = self.outlines.len();
-            self.outlines.sort_by_key(|outline| outline.id);
+            self.outlines = order::by(self.outlines, |outline| outline.id);
             self.outlines.dedup_by_key(|outline| outline.id);
-            self.drafts.sort_by_key(|draft| draft.node.node_id);
+            self.drafts = order::by(self.drafts, |draft| draft.node.node_id);
             self.drafts.dedup_by_key(|draft| draft.node.node_id);
             self.odd += (before - self.outlines.len()) as u64;
         }
@@ -210,7 +211,7 @@ fn from_drafts(listed: &mut Listed, drafts: &[Draft], facts: &Facts) {
         listed.title_source = "id";
     }
     if listed.session.model.is_empty() {
-        let last = live().filter_map(|draft| draft.node.model.as_ref()).last();
+        let last = live().filter_map(|draft| draft.node.model.as_ref()).next_back();
         listed.session.model = last.cloned().unwrap_or_default();
     }
 }

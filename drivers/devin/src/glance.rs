@@ -3,6 +3,7 @@
 use crate::draft::{Draft, Prompt, draft};
 use crate::forest::Forest;
 use crate::message::{COLUMNS, Row};
+use crate::order;
 use crate::place::Opened;
 use crate::value::{list, text};
 use sepia_ir::DriverError;
@@ -75,8 +76,8 @@ pub(crate) fn drafts(opened: &Opened, session: &str, ids: &[i64]) -> Result<Vec<
     );
     let file = opened.source.file();
     let rows = opened.database.rows(&sql, &[text(session), list(ids)])?;
-    let mut drafts: Vec<Draft> = rows.into_iter().filter_map(Row::of).map(|row| draft(&row, file)).collect();
-    drafts.sort_by_key(|draft| draft.node.node_id);
+    let drafts: Vec<Draft> = rows.into_iter().filter_map(Row::of).map(|row| draft(&row, file)).collect();
+    let mut drafts = order::by(drafts, |draft| draft.node.node_id);
     drafts.dedup_by_key(|draft| draft.node.node_id);
     Ok(drafts)
 }

@@ -72,7 +72,7 @@ impl Heads {
 
     /// Of all notes.
     pub(crate) fn from_notes(mut notes: Vec<Note>) -> Self {
-        notes.sort_by(|a, b| (&a.session, &a.agent).cmp(&(&b.session, &b.agent)));
+        notes.sort_unstable_by(|a, b| (&a.session, &a.agent).cmp(&(&b.session, &b.agent)));
         let mut heads = Self::default();
         for Note { session, agent, tip, updated, is_session } in notes {
             let (Some(session), Some(agent)) = (session, agent) else { continue };

@@ -37,21 +37,16 @@ pub(crate) fn page(
         return Ok(atif::page(&nodes, query));
     };
     let window = Window::of(&gathered.facts, query);
-    let (nodes, tool_call_nodes, index) = match gathered.take_nodes() {
-        Some(nodes) => {
-            let (inside, outside) = window.pick(&gathered.facts, |at| nodes.get(at).cloned());
-            (inside, outside, None)
+    let mut index = None;
+    let (nodes, tool_call_nodes) = if let Some(nodes) = gathered.take_nodes() {
+        window.pick(&gathered.facts, |at| nodes.get(at).cloned())
+    } else {
+        let picked = fetched(&gathered, &window)?;
+        if fresh {
+            let of = state(&gathered.found)?;
+            index = Some(Remembered { of, facts: gathered.facts }.json().into_bytes());
         }
-        None => {
-            let (inside, outside) = fetched(&gathered, &window)?;
-            let index = if fresh {
-                let of = state(&gathered.found)?;
-                Some(Remembered { of, facts: gathered.facts }.json().into_bytes())
-            } else {
-                None
-            };
-            (inside, outside, index)
-        }
+        picked
     };
     Ok(HistoryPage { nodes, tool_call_nodes, total: window.total, start: window.start, index })
 }
@@ -134,4 +129,62 @@ fn fetched(gathered: &Gathered, window: &Window) -> Result<(Vec<MessageNode>, Ve
     let callers: Vec<usize> = callers(&gathered.facts, &inside).into_iter().collect();
     let outside = if callers.is_empty() { Vec::new() } else { fetch(&callers)? };
     Ok((inside, outside))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::page;
+    use crate::transcript::{DevinTranscript, WHOLE};
+    use sepia_ir::{Branch, HistoryQuery, MessageNode, Session, SessionRef, SummaryDetail};
+    use sepia_sdk::subprocess::Native;
+    use sepia_sdk::{Driver, Host, SessionRead, Transcript};
+    use std::fs;
+    use std::path::Path;
+
+    const CASES: [&str; 8] = ["basic", "branches", "compaction", "hidden", "malformed", "subagent", "tools", "twins"];
+
+    fn read(host: &Host, session: &SessionRef, most: usize) -> (Session, Vec<MessageNode>) {
+        let mut transcript = DevinTranscript::open(host, session, most).unwrap();
+        let (header, mut nodes) = (transcript.header(), Vec::new());
+        loop {
+            let batch = transcript.next(2).unwrap();
+            if batch.is_empty() {
+                return (header, nodes);
+            }
+            nodes.extend(batch);
+        }
+    }
+
+    #[test]
+    fn a_long_session_reads_like_a_short_one() {
+        for case in CASES {
+            let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/devin").join(case).join("cli");
+            let folder = tempfile::tempdir().unwrap();
+            fs::copy(samples.join("sessions.db"), folder.path().join("sessions.db")).unwrap();
+            let places = [("database", folder.path().join("sessions.db"))];
+            let places: Vec<(&str, &Path)> = places.iter().map(|(name, path)| (*name, path.as_path())).collect();
+            let host = Host::new(Native::at(&crate::Devin::manifest(), &places).unwrap());
+            let keys: Vec<String> = crate::Devin::scan(&host).unwrap().entries.into_iter().map(|e| e.key).collect();
+            let rows = crate::Devin::summaries(&host, &keys, SummaryDetail::Row).unwrap();
+            for row in rows.into_iter().flat_map(|summary| summary.sessions) {
+                let session = SessionRef { id: row.id, agent_id: None };
+                assert_eq!(read(&host, &session, 0), read(&host, &session, WHOLE), "{}", session.id);
+                for branch in [Branch::Live, Branch::All] {
+                    let mut index = None;
+                    for before in [None, Some(5), Some(2), Some(0)] {
+                        let query = HistoryQuery { limit: 3, before, branch, index: None };
+                        let short = page(&host, &session, &query, WHOLE).unwrap();
+                        let mut long =
+                            page(&host, &session, &HistoryQuery { index: index.clone(), ..query }, 0).unwrap();
+                        // The first page tells what the next ones need.
+                        let told = long.index.take();
+                        assert!(told.is_some() == index.is_none() || long.total == 0, "{}", session.id);
+                        index = index.or(told);
+                        assert_eq!(long, short, "{} before {before:?}", session.id);
+                    }
+                }
+            }
+        }
+    }
 }

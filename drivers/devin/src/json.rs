@@ -14,7 +14,7 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Str<'a>(pub(crate) Option<Cow<'a, str>>);
 
-impl<'a> Str<'a> {
+impl Str<'_> {
     pub(crate) fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }

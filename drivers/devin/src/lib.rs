@@ -20,6 +20,7 @@ mod json;
 mod locks;
 mod message;
 mod metadata;
+mod order;
 mod outcome;
 mod place;
 mod prompts;
@@ -76,7 +77,7 @@ impl SessionRead for Devin {
     type Transcript = DevinTranscript;
 
     fn scan(host: &Host) -> Result<ScanReport, DriverError> {
-        scan::scan(host)
+        Ok(scan::scan(host))
     }
 
     fn summaries(host: &Host, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, DriverError> {

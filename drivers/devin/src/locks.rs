@@ -31,7 +31,7 @@ pub(crate) fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {
     let paths: Vec<String> = files.iter().map(|(_, path)| path.clone()).collect();
     let holders = host.lock_holders(FOLDER, &paths);
     let state = |((id, path), holder): ((String, String), Option<u32>)| {
-        let holder_pid = self::holder(host, named(host, &path), holder)?;
+        let Held(holder_pid) = held(host, named(host, &path), holder)?;
         Some(LockState { id, holder_pid })
     };
     Ok(files.into_iter().zip(holders).filter_map(state).collect())
@@ -58,22 +58,22 @@ fn named(host: &Host, path: &str) -> Option<u32> {
     std::str::from_utf8(&bytes).ok()?.trim().parse().ok().filter(|pid| *pid > 0)
 }
 
-/// Whether a session is held, and by whom as far as that is known.
-fn holder(host: &Host, named: Option<u32>, locking: Option<u32>) -> Option<Option<u32>> {
+/// That a session is held, and by whom as far as that is known.
+struct Held(Option<u32>);
+
+/// Whether a session is held, by what its file says and by who has locked the file.
+fn held(host: &Host, named: Option<u32>, locking: Option<u32>) -> Option<Held> {
     // A process of another pid namespace has the number 0 here.
-    let locking = locking.map(|pid| Some(pid).filter(|pid| *pid > 0));
+    let visible = locking.filter(|pid| *pid > 0);
     match (named, locking) {
-        // The file says who took the lock. Another process of that number is not it.
-        (Some(named), Some(Some(locking))) if named != locking && host.start_ticks(named).is_some() => {
-            Some(Some(locking))
-        }
-        (Some(named), Some(_)) => Some(Some(named)),
-        (None, Some(locking)) => Some(locking),
         // The file is written a moment before it is locked.
-        (Some(named), None) => {
-            let line = host.command_line(named)?;
-            line.contains("devin").then_some(Some(named))
-        }
+        (Some(named), None) => host.command_line(named)?.contains("devin").then_some(Held(Some(named))),
         (None, None) => None,
+        (None, Some(_)) => Some(Held(visible)),
+        (Some(named), Some(_)) => {
+            // The file says who took the lock; another process of that number is not it.
+            let other = visible.filter(|locking| *locking != named && host.start_ticks(named).is_some());
+            Some(Held(other.or(Some(named))))
+        }
     }
 }

@@ -107,29 +107,25 @@ pub(crate) enum Repair {
     Surrogates(usize),
 }
 
-/// A message as far as it can be read.
-pub(crate) enum Reading<'a> {
-    Fine(Chat<'a>, Option<Repair>),
-    /// No JSON object.
-    Broken,
-}
+/// A message, and what had to be done to read it; none when it is no JSON object.
+pub(crate) type Reading<'a> = Option<(Chat<'a>, Option<Repair>)>;
 
 /// Reads a message and hands it on with the text that it was read from, mended where need be.
 pub(crate) fn read<R>(text: &str, then: impl FnOnce(Reading<'_>, &str) -> R) -> R {
     if !text.trim_start().starts_with('{') {
-        return then(Reading::Broken, text);
+        return then(None, text);
     }
     if let Ok(chat) = parse::<Chat<'_>>(text) {
-        return then(Reading::Fine(chat, None), text);
+        return then(Some((chat, None)), text);
     }
     let (mended, count) = sepia_ir::json_text::replace_lone_surrogates(text.as_bytes());
     let mended = match mended {
         Cow::Owned(bytes) if count > 0 => String::from_utf8_lossy(&bytes).into_owned(),
-        _ => return then(Reading::Broken, text),
+        _ => return then(None, text),
     };
     match parse::<Chat<'_>>(&mended) {
-        Ok(chat) => then(Reading::Fine(chat, Some(Repair::Surrogates(count))), &mended),
-        Err(_) => then(Reading::Broken, text),
+        Ok(chat) => then(Some((chat, Some(Repair::Surrogates(count)))), &mended),
+        Err(_) => then(None, text),
     }
 }
 
@@ -149,12 +145,12 @@ pub(crate) fn marks(metadata: Option<&str>) -> (Option<Marks<'_>>, bool) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::panic, reason = "a test may fail by panicking")]
-    use super::{Reading, Repair, marks, read};
+    use super::{Repair, marks, read};
 
     #[test]
     fn a_lone_half_of_a_pair_costs_itself_alone() {
         read(r#"{"role":"user","content":"a\ud83db"}"#, |reading, _| {
-            let Reading::Fine(chat, repair) = reading else { panic!("it is read") };
+            let Some((chat, repair)) = reading else { panic!("it is read") };
             assert!(matches!(&chat.content, super::Text::Is(text) if text == "a\u{fffd}b"));
             assert_eq!(repair, Some(Repair::Surrogates(1)));
         });
@@ -163,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_no_object_is_broken() {
         for text in ["", "null", "[1]", "not json", "{\"a\":", "{} {}", "\"\\ud83d"] {
-            assert!(read(text, |reading, _| matches!(reading, Reading::Broken)), "{text}");
+            assert!(read(text, |reading, _| reading.is_none()), "{text}");
         }
     }
 

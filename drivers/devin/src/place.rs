@@ -72,8 +72,21 @@ pub(crate) struct Opened {
     pub(crate) schema: Schema,
 }
 
-/// Opens a database; none when there is no such file.
+/// Opens a database and probes what it has; none when there is no such file.
 pub(crate) fn open(host: &Host, source: Source) -> Result<Option<Opened>, DriverError> {
+    let Some(database) = connect(host, source)? else { return Ok(None) };
+    let schema = Schema::probe(&*database)?;
+    Ok(Some(Opened { source, database, schema }))
+}
+
+/// Opens a database as if it had what the current version has. What it has not is an error of
+/// the statement that asks for it.
+pub(crate) fn assume(host: &Host, source: Source) -> Result<Option<Opened>, DriverError> {
+    let opened = |database| Opened { source, database, schema: Schema::current() };
+    Ok(connect(host, source)?.map(opened))
+}
+
+fn connect(host: &Host, source: Source) -> Result<Option<Box<dyn Database>>, DriverError> {
     let found = match source {
         Source::Current => host.database(DATABASE, ""),
         Source::Legacy if is_legacy(host) => return Ok(None),
@@ -86,8 +99,7 @@ pub(crate) fn open(host: &Host, source: Source) -> Result<Option<Opened>, Driver
         Err(error) if error.code == ErrorCode::Invalid && source == Source::Legacy => return Ok(None),
         found => found?,
     };
-    let schema = Schema::probe(&*database)?;
-    Ok(Some(Opened { source, database, schema }))
+    Ok(Some(database))
 }
 
 /// Whether the current database is the one of older versions, by its name.

@@ -1,5 +1,6 @@
 //! What the person typed in a session, in order.
 
+use crate::order;
 use crate::schema::Schema;
 use crate::time;
 use crate::value::Columns;
@@ -34,8 +35,10 @@ impl Prompts {
     }
 
     /// All of them, by one unit of time: a store may hold both.
-    pub(crate) fn in_order(mut self) -> Vec<PromptHistoryEntry> {
-        self.0.sort_by(|(a, a_id), (b, b_id)| a.timestamp.total_cmp(&b.timestamp).then(a_id.cmp(b_id)));
-        self.0.into_iter().map(|(prompt, _)| prompt).collect()
+    pub(crate) fn in_order(self) -> Vec<PromptHistoryEntry> {
+        let by_id = order::by(self.0, |(_, id)| id.unwrap_or_default());
+        let prompts = by_id.into_iter().map(|(prompt, _)| prompt).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "milliseconds; beyond what fits it is no time")]
+        order::by(prompts, |prompt: &PromptHistoryEntry| prompt.timestamp as i64)
     }
 }

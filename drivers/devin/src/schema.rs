@@ -18,6 +18,42 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
+    /// What a database of migration 17 has. Asking for it and probing only when that fails is
+    /// half the price of looking a session up.
+    pub(crate) fn current() -> Self {
+        const TABLES: [(&str, &[&str]); 5] = [
+            (
+                "sessions",
+                &[
+                    "id",
+                    "working_directory",
+                    "backend_type",
+                    "model",
+                    "agent_mode",
+                    "created_at",
+                    "last_activity_at",
+                    "title",
+                    "main_chain_id",
+                    "shell_last_seen_index",
+                    "cogs_json",
+                    "workspace_dirs",
+                    "hidden",
+                    "metadata",
+                ],
+            ),
+            (
+                "message_nodes",
+                &["row_id", "session_id", "node_id", "parent_node_id", "chat_message", "created_at", "metadata"],
+            ),
+            ("prompt_history", &["id", "content", "timestamp", "session_id", "is_shell"]),
+            ("tool_call_state", &["session_id", "tool_call_id", "tool_call_update_json"]),
+            ("subagent_heads", &["session_id", "agent_id", "chain_node_id", "updated_at"]),
+        ];
+        let columns = TABLES.iter().flat_map(|(table, columns)| columns.iter().map(|column| (*table, *column)));
+        let columns = columns.map(|(table, column)| (table.to_owned(), column.to_owned())).collect();
+        Self { columns, indexed: true }
+    }
+
     /// Probes a database.
     pub(crate) fn probe(database: &dyn Database) -> Result<Self, DriverError> {
         let sql = format!(

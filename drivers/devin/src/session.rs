@@ -9,7 +9,7 @@ use crate::row::{Listed, json_list, listed};
 use crate::stats::Stats;
 use crate::time;
 use crate::value::{Columns, text};
-use sepia_ir::{CheckpointRef, DriverError, Session, SessionRef, SqlValue, Warning};
+use sepia_ir::{CheckpointRef, DriverError, ErrorCode, Session, SessionRef, SqlValue, Warning};
 use sepia_sdk::Host;
 use serde::Serialize;
 use std::rc::Rc;
@@ -103,6 +103,13 @@ pub(crate) fn in_databases<T>(
     mut ask: impl FnMut(&Rc<Opened>) -> Result<Option<T>, DriverError>,
 ) -> Result<Option<T>, DriverError> {
     for source in Source::DATABASES {
+        let Some(assumed) = place::assume(host, source)? else { continue };
+        match ask(&Rc::new(assumed)) {
+            // Perhaps it is of another version.
+            Err(error) if error.code == ErrorCode::Store => {}
+            Ok(None) => continue,
+            found => return found,
+        }
         let Some(opened) = place::open(host, source)? else { continue };
         if opened.schema.has_sessions()
             && let Some(found) = ask(&Rc::new(opened))?

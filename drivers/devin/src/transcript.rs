@@ -45,14 +45,13 @@ impl DevinTranscript {
         };
         let mut header = gathered.header(None)?;
         header.prompt_history = std::mem::take(&mut gathered.prompts).in_order();
-        let rest = match gathered.take_nodes() {
-            Some(nodes) => Rest::Ready(nodes),
-            None => {
-                let nodes = gathered.found.listed.inside.as_ref().map(|inside| inside.nodes.as_slice());
-                let rows = Rows::of(&gathered.found.opened, gathered.found.keeper(), nodes)?;
-                gathered.outlines = Vec::new();
-                Rest::Rows(Box::new(Long { gathered, rows }))
-            }
+        let rest = if let Some(nodes) = gathered.take_nodes() {
+            Rest::Ready(nodes)
+        } else {
+            let nodes = gathered.found.listed.inside.as_ref().map(|inside| inside.nodes.as_slice());
+            let rows = Rows::of(&gathered.found.opened, gathered.found.keeper(), nodes)?;
+            gathered.outlines = Vec::new();
+            Rest::Rows(Box::new(Long { gathered, rows }))
         };
         Ok(Self { header, rest })
     }

@@ -5,7 +5,9 @@ use super::controls::Guarded;
 use super::exit::Failure;
 use super::{output, setup};
 use crate::loader::NativeCopy;
-use crate::plane::{OpenSession, PlaneError};
+use crate::plane::{OpenSession, PlaneError, Revise};
+use sepia_ir::{MessageNode, Session, StreamedSession};
+use sepia_redaction::Redactor;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -21,7 +23,12 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
     } else {
-        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?))
+        let redaction = match (args.verbatim, args.structure) {
+            (true, _) => None,
+            (false, true) => Some(Redactor::structure_only()),
+            (false, false) => Some(Redactor::new()),
+        };
+        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?), redaction)
     };
     // Dropped before its time when a signal ends the command: what then looks like the end of
     // the session is none, and no file may be made of it.
@@ -42,31 +49,63 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
 
 /// What is written.
 enum Source {
-    Ir(Box<OpenSession>),
+    /// The session, without what the redactor takes out.
+    Ir(Box<OpenSession>, Option<Redactor>),
     Native(NativeCopy),
+}
+
+/// Takes out what is not to be shared.
+struct Redacted<'a>(&'a mut Redactor);
+
+impl Revise for Redacted<'_> {
+    fn header(&mut self, header: &mut Session) {
+        self.0.session(header);
+    }
+
+    fn nodes(&mut self, nodes: &mut [MessageNode]) {
+        self.0.nodes(nodes);
+    }
+}
+
+/// Says on stderr what is in the export that was made, and what is not.
+fn tell(redactor: Option<&Redactor>) {
+    let said = match redactor {
+        None => "verbatim: keys and passwords that are in the session are in the export too".to_owned(),
+        Some(redactor) if redactor.is_structure_only() => "only the structure of the session: no text of it".to_owned(),
+        Some(redactor) if redactor.count() == 0 => return,
+        Some(redactor) => format!("taken out: {}; --verbatim keeps everything", redactor.summary()),
+    };
+    let _gone = writeln!(io::stderr(), "{said}");
 }
 
 impl Source {
     fn write(self, out: &mut impl Write) -> Result<(), Failure> {
         match self {
-            Self::Ir(session) => {
+            Self::Ir(session, mut redactor) => {
                 let sink = |e: io::Error| Failure::output(&e);
                 out.write_all(b"{\"session\":").map_err(sink)?;
                 let mut broken = None;
-                let written = session.serialize_blocking(|streamed| {
+                let serialize = |streamed: &StreamedSession<'_>| {
                     let mut out = Noting { out: &mut *out, broken: &mut broken };
                     streamed.serialize(&mut crate::jsonrpc::serializer(&mut out))
-                });
+                };
+                let written = match &mut redactor {
+                    Some(redactor) => session.serialize_blocking(&mut Redacted(redactor), serialize),
+                    None => session.serialize_blocking(&mut (), serialize),
+                };
                 if let Some(e) = broken {
                     return Err(Failure::output(&e));
                 }
                 written?;
-                out.write_all(b"}\n").map_err(sink)
+                out.write_all(b"}\n").map_err(sink)?;
+                tell(redactor.as_ref());
+                Ok(())
             }
             Self::Native(mut copy) => {
                 while let Some(chunk) = copy.chunks.blocking_recv() {
                     out.write_all(&chunk.map_err(PlaneError::from)?).map_err(|e| Failure::output(&e))?;
                 }
+                tell(None);
                 Ok(())
             }
         }

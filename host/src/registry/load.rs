@@ -123,7 +123,10 @@ fn claimed_places(brought: &[Result<Brought, LoadError>], env: &Env) -> Vec<(Str
     let of_one = |about: &About| {
         let id = about.manifest.id.clone();
         let stores = places::resolve(&about.manifest, &**env);
-        stores.into_iter().filter_map(move |store| Some((id.clone(), store.place.ok()?.path)))
+        let placed = stores.into_iter().filter_map(|store| store.place.ok());
+        // What merely lies beside a file that was put somewhere is not the driver's alone.
+        let own = placed.filter(|place| place.moved_by.as_ref().is_none_or(|name| !name.ends_with("/..")));
+        own.map(move |place| (id.clone(), place.path))
     };
     built_in.flat_map(of_one).collect()
 }
@@ -208,7 +211,7 @@ fn granted(stores: &[StorePlace], forbidden: &Forbidden) -> Result<Vec<GrantedSt
     let real = |place: &sepia_services::Place| place.path.canonicalize().unwrap_or_else(|_| place.path.clone());
     // Where a file was put beside what is never granted, what else is there is not asked for.
     let is_beside = |place: &sepia_services::Place| place.moved_by.as_ref().is_some_and(|name| name.ends_with("/.."));
-    let with_place = with_place.filter(|(_, place)| !(is_beside(place) && forbidden.covers(&real(place))));
+    let with_place = with_place.filter(|found| !(is_beside(found.1) && forbidden.covers(&real(found.1))));
     let grant = |(store, place): (&StorePlace, &sepia_services::Place)| {
         if forbidden.covers(&real(place)) {
             let hint =

@@ -29,14 +29,20 @@ pub fn built(name: &str) -> PathBuf {
 
 impl Both {
     pub fn over(store: &Path) -> Self {
+        Self::of("claude", &[("claude", store)])
+    }
+
+    /// Both builds of this agent's driver, over stores at these places.
+    pub fn of(agent: &str, stores: &[(&str, &Path)]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap();
-        let places = Places { stores: vec![("claude".into(), store.to_owned())], home: None };
+        let stores = stores.iter().map(|(name, place)| ((*name).to_owned(), place.to_path_buf())).collect();
+        let places = Places { stores, home: None };
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
-        let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == "claude").unwrap();
+        let built_in = sepia::embedded::COMPONENTS.iter().find(|built_in| built_in.name == agent).unwrap();
         let (component, program) = runtime.block_on(async {
             let component =
                 Trial::component(built_in.wasm, Origin::Embedded, Limits::default(), Some(cache)).await.unwrap();
-            let program = Trial::program(&built("sepia-driver-claude"), Limits::default()).await.unwrap();
+            let program = Trial::program(&built(&format!("sepia-driver-{agent}")), Limits::default()).await.unwrap();
             (component.over(&places).unwrap(), program.over(&places).unwrap())
         });
         Self { runtime, component, program }

@@ -8,7 +8,11 @@ use serde_json::json;
 
 /// Runs the suite on each build with the other as its twin; gives the number of sessions.
 fn both_keep_the_laws(store: &Store) -> usize {
-    let both = Both::over(store.root());
+    both_keep_the_laws_over(&Both::over(store.root()), store)
+}
+
+/// The same of any driver whose stores are somewhere in this one.
+pub fn both_keep_the_laws_over(both: &Both, store: &Store) -> usize {
     let [component, program] = both.subjects();
     let report = Suite::new(&component).with_twin(&program).on_store(store.root()).run();
     assert_eq!(report.failures(), Vec::<&sepia_conformance::Outcome>::new(), "the component, the program its twin");

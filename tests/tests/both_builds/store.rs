@@ -19,8 +19,13 @@ impl Store {
 
     /// The sample store, copied.
     pub fn samples() -> Self {
+        Self::sample("claude/store")
+    }
+
+    /// A folder of samples, copied.
+    pub fn sample(name: &str) -> Self {
         let store = Self::new();
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/claude/store");
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
         sepia::conformance::copy_store(&samples, store.root()).unwrap();
         store
     }

@@ -31,12 +31,12 @@ fn outcome(told: Told) -> (ToolCall, Vec<String>) {
     (session.nodes[1].tool_calls[0].clone(), warnings(&session.metadata))
 }
 
-fn row(success: bool) -> Option<Value> {
-    Some(json!({
+fn row(success: bool) -> Value {
+    json!({
         "chisel/tool_result_meta": {"success": success, "kind": "exec"},
         "chisel/terminal_output": {"text": "out", "exit": {"terminal_id": "t", "exit_code": 7}},
         "chisel/tool_call_timing": {"duration_ms": 12.5},
-    }))
+    })
 }
 
 #[test]
@@ -59,26 +59,31 @@ fn the_last_word_is_the_updates() {
             None,
         ),
         (
-            Told { snapshot: snapshot("completed"), row: row(false), update: None },
+            Told { snapshot: snapshot("completed"), row: Some(row(false)), update: None },
             Some(ToolCallStatus::Error),
             Some(7),
             Some(12.5),
         ),
         (
-            Told { snapshot: snapshot("pending"), row: row(true), update: None },
-            Some(ToolCallStatus::Success),
-            Some(7),
-            Some(12.5),
-        ),
-        (Told { snapshot: None, row: row(true), update: Some(exit) }, Some(ToolCallStatus::Error), Some(3), Some(12.5)),
-        (
-            Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"completed"}'"#) },
+            Told { snapshot: snapshot("pending"), row: Some(row(true)), update: None },
             Some(ToolCallStatus::Success),
             Some(7),
             Some(12.5),
         ),
         (
-            Told { snapshot: None, row: row(false), update: Some(r#"'{"status":"unheard-of"}'"#) },
+            Told { snapshot: None, row: Some(row(true)), update: Some(exit) },
+            Some(ToolCallStatus::Error),
+            Some(3),
+            Some(12.5),
+        ),
+        (
+            Told { snapshot: None, row: Some(row(false)), update: Some(r#"'{"status":"completed"}'"#) },
+            Some(ToolCallStatus::Success),
+            Some(7),
+            Some(12.5),
+        ),
+        (
+            Told { snapshot: None, row: Some(row(false)), update: Some(r#"'{"status":"unheard-of"}'"#) },
             Some(ToolCallStatus::Error),
             Some(7),
             Some(12.5),
@@ -93,13 +98,13 @@ fn the_last_word_is_the_updates() {
 #[test]
 fn an_update_that_is_no_json_is_passed_over_with_a_warning() {
     for update in ["'garbage{'", "''", "x'00ff'"] {
-        let (call, warnings) = outcome(Told { snapshot: None, row: row(true), update: Some(update) });
+        let (call, warnings) = outcome(Told { snapshot: None, row: Some(row(true)), update: Some(update) });
         assert_eq!((call.status, call.exit_code), (Some(ToolCallStatus::Success), Some(7)), "{update}");
         assert_eq!(warnings, ["broken-tool-state"], "{update}");
     }
     // JSON of another shape tells nothing and is no fault.
     for update in ["'[]'", "'5'", "'{\"status\":7}'", "'null'"] {
-        let (call, warnings) = outcome(Told { snapshot: None, row: row(true), update: Some(update) });
+        let (call, warnings) = outcome(Told { snapshot: None, row: Some(row(true)), update: Some(update) });
         assert_eq!((call.status, warnings), (Some(ToolCallStatus::Success), Vec::new()), "{update}");
     }
 }

@@ -1,5 +1,6 @@
-//! A query that runs ahead on a thread of its own: SQLite's rows borrow their statement and
-//! that its connection, and whoever asks for rows may come back from anywhere, or never.
+//! A query: answered at once when it is small, else run ahead on a thread of its own. SQLite's
+//! rows borrow their statement and that its connection, and whoever asks for rows may come
+//! back from anywhere, or never.
 
 use super::super::error::ServiceError;
 use super::super::store::Deadline;
@@ -16,15 +17,25 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Rows and bytes that are handed over at once; the last row may go over.
-const ROWS: usize = 1024;
-const BYTES: usize = 1 << 20;
+const BATCH: Amount = Amount { rows: 1024, bytes: 1 << 20 };
+/// A query of no more than this is answered at once, without a thread.
+const SMALL: Amount = Amount { rows: 32, bytes: 32 << 10 };
+
+#[derive(Clone, Copy)]
+struct Amount {
+    rows: usize,
+    bytes: usize,
+}
+
+type Row = Vec<SqlValue>;
 
 /// The rows of a query, in its order. Dropping it stops the query.
 #[derive(Debug)]
 pub struct Rows {
     columns: Vec<SqlColumn>,
-    batches: Receiver<Result<Vec<Vec<SqlValue>>, ServiceError>>,
-    waiting: VecDeque<Vec<SqlValue>>,
+    /// Batches that a thread makes; none when all rows are here.
+    batches: Option<Receiver<Result<Vec<Row>, ServiceError>>>,
+    waiting: VecDeque<Row>,
     stop: Arc<AtomicBool>,
 }
 
@@ -39,12 +50,17 @@ impl Rows {
         let mut connection = pool.take()?;
         let stop = Arc::new(AtomicBool::new(false));
         guard::bound(&mut connection, deadline, Arc::clone(&stop)).map_err(|e| failed(pool.shown(), e))?;
-        let columns = columns(&connection, &sql).map_err(|e| failed(pool.shown(), e))?;
+        let run = Run { pool: Arc::clone(pool), sql, parameters, deadline };
+        let (columns, small) = run.begin(&connection)?;
+        if let Some(rows) = small {
+            pool.check()?;
+            pool.put(connection);
+            return Ok(Self { columns, batches: None, waiting: rows.into(), stop });
+        }
         let (out, batches) = sync_channel(1);
-        let run = Run { pool: Arc::clone(pool), sql, parameters, deadline, out };
-        let spawned = thread::Builder::new().name("sqlite".to_owned()).spawn(move || run.run(connection));
+        let spawned = thread::Builder::new().name("sqlite".to_owned()).spawn(move || run.on_thread(connection, &out));
         spawned.map_err(|source| ServiceError::Io { path: pool.shown().to_owned(), source })?;
-        Ok(Self { columns, batches, waiting: VecDeque::new(), stop })
+        Ok(Self { columns, batches: Some(batches), waiting: VecDeque::new(), stop })
     }
 
     /// The columns of its rows.
@@ -54,9 +70,9 @@ impl Rows {
 
     /// The next rows, at most `max`; none at the end.
     pub fn next(&mut self, max: usize) -> Result<Vec<Vec<SqlValue>>, ServiceError> {
-        if self.waiting.is_empty() {
+        if let Some(batches) = self.batches.as_ref().filter(|_| self.waiting.is_empty()) {
             // The sender is gone when the last row was sent.
-            self.waiting = self.batches.recv().unwrap_or_else(|_| Ok(Vec::new()))?.into();
+            self.waiting = batches.recv().unwrap_or_else(|_| Ok(Vec::new()))?.into();
         }
         let rest = self.waiting.split_off(max.max(1).min(self.waiting.len()));
         Ok(std::mem::replace(&mut self.waiting, rest).into())
@@ -69,23 +85,12 @@ impl Drop for Rows {
     }
 }
 
-/// Looks at a statement without running it.
-fn columns(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<SqlColumn>> {
-    let statement = connection.prepare(sql)?;
-    let column = |c: rusqlite::Column<'_>| SqlColumn {
-        name: c.name().to_owned(),
-        declared_type: c.decl_type().map(str::to_owned),
-    };
-    Ok(statement.columns().map(column).collect())
-}
-
-/// A query on its thread.
+/// A query.
 struct Run {
     pool: Arc<Pool>,
     sql: String,
     parameters: Vec<SqlValue>,
     deadline: Deadline,
-    out: SyncSender<Result<Vec<Vec<SqlValue>>, ServiceError>>,
 }
 
 /// Why a query ends before its last row.
@@ -96,20 +101,48 @@ enum End {
 }
 
 impl Run {
-    fn run(self, connection: Connection) {
+    /// The columns, and the rows if they are few. Otherwise what was read is forgotten, for the
+    /// statement can't go on elsewhere: little is done twice.
+    fn begin(&self, connection: &Connection) -> Result<(Vec<SqlColumn>, Option<Vec<Row>>), ServiceError> {
+        let mut statement = connection.prepare(&self.sql).map_err(|e| self.failed(e))?;
+        let column = |c: rusqlite::Column<'_>| SqlColumn {
+            name: c.name().to_owned(),
+            declared_type: c.decl_type().map(str::to_owned),
+        };
+        let columns = statement.columns().map(column).collect();
+        let mut few = None;
+        let taken = self.take(&mut statement, SMALL, |rows, last| {
+            few = last.then_some(rows);
+            if last { Ok(()) } else { Err(End::Unwanted) }
+        });
+        match taken {
+            Err(End::Failed(error)) => Err(error),
+            Ok(()) | Err(End::Unwanted) => Ok((columns, few)),
+        }
+    }
+
+    fn on_thread(self, connection: Connection, out: &SyncSender<Result<Vec<Row>, ServiceError>>) {
         let outcome = match connection.prepare(&self.sql) {
-            Ok(mut statement) => self.send(&mut statement),
+            Ok(mut statement) => {
+                self.take(&mut statement, BATCH, |rows, _| out.send(Ok(rows)).map_err(|_| End::Unwanted))
+            }
             Err(e) => Err(End::Failed(self.failed(e))),
         };
         let outcome = outcome.and_then(|()| self.pool.check().map_err(End::Failed));
         self.pool.put(connection);
         if let Err(End::Failed(error)) = outcome {
             // Whoever asked may be gone.
-            let _ = self.out.send(Err(error));
+            let _ = out.send(Err(error));
         }
     }
 
-    fn send(&self, statement: &mut Statement<'_>) -> Result<(), End> {
+    /// Hands over the rows in batches, and with each whether it is the last.
+    fn take(
+        &self,
+        statement: &mut Statement<'_>,
+        most: Amount,
+        mut hand_over: impl FnMut(Vec<Row>, bool) -> Result<(), End>,
+    ) -> Result<(), End> {
         let failed = |e| End::Failed(self.failed(e));
         let width = statement.column_count();
         let parameters = rusqlite::params_from_iter(self.parameters.iter().map(Bound));
@@ -123,12 +156,12 @@ impl Run {
                 values.push(value);
             }
             batch.push(values);
-            if batch.len() >= ROWS || bytes >= BYTES {
+            if batch.len() >= most.rows || bytes >= most.bytes {
                 bytes = 0;
-                self.out.send(Ok(std::mem::take(&mut batch))).map_err(|_| End::Unwanted)?;
+                hand_over(std::mem::take(&mut batch), false)?;
             }
         }
-        if batch.is_empty() { Ok(()) } else { self.out.send(Ok(batch)).map_err(|_| End::Unwanted) }
+        hand_over(batch, true)
     }
 
     fn failed(&self, error: rusqlite::Error) -> ServiceError {
