@@ -25,8 +25,8 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     } else {
         let redaction = match (args.verbatim, args.structure) {
             (true, _) => None,
-            (false, true) => Some(Redactor::structure_only()),
-            (false, false) => Some(Redactor::new()),
+            (false, true) => Some(Box::new(Redactor::structure_only())),
+            (false, false) => Some(Box::new(Redactor::new())),
         };
         Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?), redaction)
     };
@@ -50,7 +50,7 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
 /// What is written.
 enum Source {
     /// The session, without what the redactor takes out.
-    Ir(Box<OpenSession>, Option<Redactor>),
+    Ir(Box<OpenSession>, Option<Box<Redactor>>),
     Native(NativeCopy),
 }
 
@@ -98,7 +98,7 @@ impl Source {
                 }
                 written?;
                 out.write_all(b"}\n").map_err(sink)?;
-                tell(redactor.as_ref());
+                tell(redactor.as_deref());
                 Ok(())
             }
             Self::Native(mut copy) => {
