@@ -37,8 +37,10 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(move || match args.output {
         None => {
             let mut out = BufWriter::with_capacity(BUFFER, Guarded::new(io::stdout().lock(), output::is_terminal()));
-            source.write(&mut out)?;
-            out.flush().map_err(|e| Failure::output(&e))
+            let notice = source.write(&mut out)?;
+            out.flush().map_err(|e| Failure::output(&e))?;
+            tell(notice);
+            Ok(())
         }
         Some(path) => to_file(source, &path, &given_up),
     });
@@ -67,19 +69,27 @@ impl Revise for Redacted<'_> {
     }
 }
 
-/// Says on stderr what is in the export that was made, and what is not.
-fn tell(redactor: Option<&Redactor>) {
-    let said = match redactor {
-        None => "verbatim: keys and passwords that are in the session are in the export too".to_owned(),
-        Some(redactor) if redactor.is_structure_only() => "only the structure of the session: no text of it".to_owned(),
-        Some(redactor) if redactor.count() == 0 => return,
-        Some(redactor) => format!("taken out: {}; --verbatim keeps everything", redactor.summary()),
-    };
-    let _gone = writeln!(io::stderr(), "{said}");
+/// What is in the export that was made, and what is not, for whoever made it.
+fn notice(redactor: Option<&Redactor>) -> Option<String> {
+    match redactor {
+        None => Some("verbatim: keys and passwords that are in the session are in the export too".to_owned()),
+        Some(redactor) if redactor.is_structure_only() => {
+            Some("only the structure of the session: no text of it".to_owned())
+        }
+        Some(redactor) if redactor.count() == 0 => None,
+        Some(redactor) => Some(format!("taken out: {}; --verbatim keeps everything", redactor.summary())),
+    }
+}
+
+/// Told when the export is where it was to be.
+fn tell(notice: Option<String>) {
+    if let Some(notice) = notice {
+        let _gone = writeln!(io::stderr(), "{notice}");
+    }
 }
 
 impl Source {
-    fn write(self, out: &mut impl Write) -> Result<(), Failure> {
+    fn write(self, out: &mut impl Write) -> Result<Option<String>, Failure> {
         match self {
             Self::Ir(session, mut redactor) => {
                 let sink = |e: io::Error| Failure::output(&e);
@@ -98,15 +108,13 @@ impl Source {
                 }
                 written?;
                 out.write_all(b"}\n").map_err(sink)?;
-                tell(redactor.as_deref());
-                Ok(())
+                Ok(notice(redactor.as_deref()))
             }
             Self::Native(mut copy) => {
                 while let Some(chunk) = copy.chunks.blocking_recv() {
                     out.write_all(&chunk.map_err(PlaneError::from)?).map_err(|e| Failure::output(&e))?;
                 }
-                tell(None);
-                Ok(())
+                Ok(notice(None))
             }
         }
     }
@@ -157,24 +165,27 @@ fn to_file(source: Source, path: &Path, given_up: &AtomicBool) -> Result<(), Fai
         }
         if !meta.is_file() {
             let mut out = BufWriter::with_capacity(BUFFER, File::options().write(true).open(path).map_err(failed)?);
-            source.write(&mut out).map_err(|failure| match failure {
+            let notice = source.write(&mut out).map_err(|failure| match failure {
                 Failure::OutputClosed => failed(io::ErrorKind::BrokenPipe.into()),
                 other => other,
             })?;
-            return out.flush().map_err(failed);
+            out.flush().map_err(failed)?;
+            tell(notice);
+            return Ok(());
         }
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let mut out = BufWriter::with_capacity(BUFFER, file);
-    source.write(&mut out).map_err(unchanged)?;
+    let notice = source.write(&mut out).map_err(unchanged)?;
     let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
     file.as_file().sync_all().map_err(failed)?;
     if given_up.load(Ordering::Acquire) {
         return Err(failed(io::ErrorKind::Interrupted.into()));
     }
     file.persist(&real).map_err(|e| failed(e.error))?;
+    tell(notice);
     if output::is_terminal() {
         let _gone = writeln!(io::stderr(), "wrote {}", path.display());
     }
