@@ -119,7 +119,10 @@ pub(crate) fn sql(opened: &Opened, with_nodes: bool) -> String {
 fn found(row: Vec<SqlValue>, heads: &Heads) -> Found {
     let mut hasher = DefaultHasher::new();
     for value in &row {
-        value::bytes(value).hash(&mut hasher);
+        let bytes = value::bytes(value);
+        // The length as the same number in every form of this driver.
+        hasher.write_u64(bytes.len() as u64);
+        hasher.write(&bytes);
     }
     let mut columns = value::Columns::of(row);
     let id = columns.text();
