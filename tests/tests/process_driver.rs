@@ -371,7 +371,8 @@ async fn shutdown_ends_what_ignores_it() {
         let since = Instant::now();
         driver.shutdown().await;
         assert!(since.elapsed() < Duration::from_secs(4), "{mode}");
-        assert!(members(&bench.groups()).is_empty(), "{mode}: nothing is left when it returns");
+        // Killed when it returns; the system may take a moment to bury them.
+        bench.assert_nothing_left().await;
     }
 }
 

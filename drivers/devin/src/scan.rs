@@ -136,7 +136,8 @@ fn found(row: Vec<SqlValue>, heads: &Heads) -> Found {
             changed = changed.max(time::plausible(head.updated).unwrap_or_default());
         }
         if let Some(parent) = heads.parents.get(id) {
-            (&parent.session, parent.node).hash(&mut hasher);
+            // Not the option itself: its hash has the width of a pointer in it.
+            (&parent.session, parent.node.is_some(), parent.node.unwrap_or_default()).hash(&mut hasher);
         }
     }
     Found { id, stamp: hasher.finish(), changed }
