@@ -2,9 +2,10 @@
 
 use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
 use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
-use crate::projection::{Id, Line, id};
+use crate::ids::{Id, IdMap, IdSet, id};
+use crate::projection::Line;
 use crate::stats::Stats;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// A line by its place in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +31,11 @@ pub(crate) struct Draft {
     tree: Tree,
     /// Of each node the line of the tree that began it.
     first_lines: Vec<u32>,
-    calls: HashMap<Id, u32>,
-    answered: HashSet<Id>,
+    calls: IdMap<u32>,
+    answered: IdSet,
     /// The message being continued, and its node.
     open: Option<(Id, u32)>,
-    messages: HashMap<Id, Message>,
+    messages: IdMap<Message>,
 }
 
 /// A model call, told by one or several lines.
@@ -91,7 +92,7 @@ impl Draft {
             self.tree.latest = at + 1;
         }
         if let Some(uuid) = line.uuid {
-            self.tree.places.insert(id(uuid), at);
+            self.tree.places.insert(id(uuid.as_bytes()), at);
         }
     }
 
@@ -212,9 +213,9 @@ impl Draft {
     pub(crate) fn finish(&mut self) {
         self.index.tip = self.tree.link(&mut self.index.nodes, &self.first_lines);
         self.tree = Tree::default();
-        self.calls = HashMap::new();
-        self.answered = HashSet::new();
-        self.messages = HashMap::new();
+        self.calls = IdMap::default();
+        self.answered = IdSet::default();
+        self.messages = IdMap::default();
         self.first_lines = Vec::new();
     }
 }

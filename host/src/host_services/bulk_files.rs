@@ -3,7 +3,25 @@
 use super::{Reach, apart, contract::bulk_files::Host};
 use crate::loader::Question;
 use sepia_ir::{DriverError, Projection, SurveyQuery, SurveyReport, WalkReport};
+use sepia_services::{ServiceError, Store};
 use wasmtime::Result;
+
+/// Looking through a smaller file takes less than handing other tasks to another thread.
+const SMALL: u64 = 1 << 20;
+
+impl Reach {
+    /// Looks through a file, apart when that takes long.
+    fn of_file<R>(
+        &self,
+        store: &str,
+        path: &str,
+        look: impl FnOnce(&Store) -> std::result::Result<R, ServiceError>,
+    ) -> std::result::Result<R, DriverError> {
+        let store = self.store(store)?;
+        let looked = if store.size(path)? < SMALL { look(store) } else { apart(|| look(store)) };
+        Ok(looked?)
+    }
+}
 
 impl Host for Reach {
     async fn walk(
@@ -56,8 +74,7 @@ impl Host for Reach {
         query: SurveyQuery,
     ) -> Result<Result<SurveyReport, DriverError>> {
         self.asked(Question::File { store: store.clone(), path: path.clone() });
-        let survey = || Ok(self.store(&store)?.survey(&path, &query)?);
-        Ok(apart(survey))
+        Ok(self.of_file(&store, &path, |store| store.survey(&path, &query)))
     }
 
     async fn project(
@@ -67,7 +84,6 @@ impl Host for Reach {
         query: Projection,
     ) -> Result<Result<Vec<u8>, DriverError>> {
         self.asked(Question::File { store: store.clone(), path: path.clone() });
-        let project = || Ok(self.store(&store)?.project(&path, &query)?);
-        Ok(apart(project))
+        Ok(self.of_file(&store, &path, |store| store.project(&path, &query)))
     }
 }

@@ -12,6 +12,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Bytes of one `read` at most.
@@ -49,6 +50,8 @@ pub struct Store {
     links: Vec<Link>,
     skipped: Vec<SkippedLink>,
     deadline: Deadline,
+    /// The file that was read last, while one call goes on.
+    last: Option<Mutex<Option<OpenFile>>>,
 }
 
 /// When long work has to stop.
@@ -89,6 +92,7 @@ impl Store {
             links: Vec::new(),
             skipped: Vec::new(),
             deadline: Deadline::default(),
+            last: None,
         };
         let failed = |source| ServiceError::Io { path: place.display().to_string(), source };
         match place.canonicalize() {
@@ -109,10 +113,13 @@ impl Store {
         Ok(store)
     }
 
-    /// The same store, whose long work stops at this time with [`ServiceError::Time`].
+    /// The same store for one call: its long work stops at this time with
+    /// [`ServiceError::Time`], and a file that is read several times in a row is opened once, so
+    /// that it stays the same file.
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {
         self.deadline = Deadline::at(at);
+        self.last = Some(Mutex::default());
         self
     }
 
@@ -162,7 +169,12 @@ impl Store {
         self.file(path)?.part(offset, u64::from(bytes))
     }
 
-    /// One pass over a file: its start, its end, and the lines that hold a needle.
+    /// Bytes of a file: how long a look through it takes.
+    pub fn size(&self, path: &str) -> Result<u64, ServiceError> {
+        Ok(self.file(path)?.size())
+    }
+
+    /// The start and the end of a file, and the lines that hold a needle.
     pub fn survey(&self, path: &str, query: &SurveyQuery) -> Result<SurveyReport, ServiceError> {
         survey::survey(&self.file(path)?, query, self.deadline)
     }
@@ -221,6 +233,19 @@ impl Store {
 
     /// Opens a regular file.
     pub(super) fn file(&self, path: &str) -> Result<OpenFile, ServiceError> {
+        let Some(last) = &self.last else { return self.open_file(path) };
+        // Nothing that could panic is done while it is locked.
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_mut().filter(|known| known.entry().path == path) {
+            known.look_again()?;
+            return Ok(known.clone());
+        }
+        let file = self.open_file(path)?;
+        *last = Some(file.clone());
+        Ok(file)
+    }
+
+    fn open_file(&self, path: &str) -> Result<OpenFile, ServiceError> {
         let (dir, rest) = self.resolve(checked(path)?)?;
         match OpenFile::open(dir, rest, path) {
             Err(ServiceError::Outside(_)) => {}

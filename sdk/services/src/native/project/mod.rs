@@ -1,20 +1,17 @@
 //! Members of all lines of a file of JSON lines.
 
-mod escape;
 mod lines;
 mod members;
 mod parts;
-mod pattern;
-mod scan;
 #[cfg(test)]
 mod tests;
 
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
+use crate::members::Pattern;
 use lines::Lines;
 pub(super) use members::Members;
-pub(super) use pattern::Pattern;
 use sepia_ir::Projection;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

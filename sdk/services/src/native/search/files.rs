@@ -2,12 +2,13 @@
 
 use super::super::error::ServiceError;
 use super::super::file::OpenFile;
-use super::super::project::{Members, Pattern as Within};
+use super::super::project::Members;
 use super::super::store::{Deadline, Store};
 use super::atoms::Group;
 use super::forms::Finder;
 use super::pattern::Pattern;
 use super::scan::{BLOCK, Go, Scan};
+use crate::members::Pattern as Within;
 use sepia_ir::{CandidateLines, LineSpan};
 
 /// Files of one call at most.

@@ -1,6 +1,6 @@
-//! The members that a projection asks for, as a tree of names.
+//! The members that are asked for, as a tree of names.
 
-use super::super::error::ServiceError;
+use std::fmt;
 
 const MAX_MEMBERS: usize = 32;
 /// Names and `[]` of one member at most.
@@ -33,25 +33,37 @@ impl Node {
 
 /// The members of a query. Node 0 is the line.
 #[derive(Debug)]
-pub(in crate::native) struct Pattern(Vec<Node>);
+pub struct Pattern(Vec<Node>);
+
+/// Members that can't be asked for, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadMember(String);
+
+impl fmt::Display for BadMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadMember {}
 
 impl Pattern {
-    /// Reads `a.b[].c` and the like.
-    pub(in crate::native) fn of(members: &[String]) -> Result<Self, ServiceError> {
+    /// Reads `a.b[].c` and the like; at most 32 of them.
+    pub fn of(members: &[impl AsRef<str>]) -> Result<Self, BadMember> {
         if members.len() > MAX_MEMBERS {
             let count = members.len();
-            return Err(ServiceError::Query(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
+            return Err(BadMember(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
         }
         let mut pattern = Self(vec![Node::default()]);
         for (number, member) in (0..).zip(members) {
-            let end = pattern.add(member)?;
+            let end = pattern.add(member.as_ref())?;
             pattern.0[end].wanted.push(number);
         }
         Ok(pattern)
     }
 
     /// Whether no member is asked for.
-    pub(in crate::native) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.len() == 1
     }
 
@@ -59,8 +71,8 @@ impl Pattern {
         &self.0[at]
     }
 
-    fn add(&mut self, member: &str) -> Result<usize, ServiceError> {
-        let bad = |why: &str| ServiceError::Query(format!("member `{member}` of a projection {why}"));
+    fn add(&mut self, member: &str) -> Result<usize, BadMember> {
+        let bad = |why: &str| BadMember(format!("member `{member}` of a projection {why}"));
         let (mut at, mut parts) = (0, 0);
         for part in member.split('.') {
             let name = part.trim_end_matches("[]");
