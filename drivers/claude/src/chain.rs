@@ -6,8 +6,8 @@
 //! a compaction cuts it; here both are mended, so that walking the parents from the tip meets
 //! everything that the model was told.
 
-use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL, position};
 use crate::ids::{Id, IdMap, Mix};
+use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL, position};
 use crate::projection::ParentMember;
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! One session taking shape while the lines of its file go by.
 
 use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
-use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
 use crate::ids::{Id, IdMap, IdSet, id};
+use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
 use crate::projection::Line;
 use crate::stats::Stats;
 use std::collections::BTreeMap;
@@ -48,8 +48,12 @@ struct Message {
 
 impl Draft {
     /// A sub-agent kept inside another session's file, by the uuid of its first line.
-    pub(crate) fn inside(root: &str, agent_id: Option<&str>) -> Self {
-        Self { root: Some(root.to_owned()), agent_id: agent_id.map(str::to_owned), ..Self::default() }
+    pub(crate) fn inside(root: &[u8], agent_id: Option<&str>) -> Self {
+        Self {
+            root: Some(String::from_utf8_lossy(root).into_owned()),
+            agent_id: agent_id.map(str::to_owned),
+            ..Self::default()
+        }
     }
 
     /// Takes the next line of the session.
@@ -92,7 +96,7 @@ impl Draft {
             self.tree.latest = at + 1;
         }
         if let Some(uuid) = line.uuid {
-            self.tree.places.insert(id(uuid.as_bytes()), at);
+            self.tree.places.insert(id(uuid), at);
         }
     }
 

@@ -10,10 +10,13 @@ use crate::prompt::{self, Spoken};
 use crate::time;
 use sepia_ir::{DriverError, FileEntry, Warning};
 use sepia_sdk::Host;
+use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of each end that are looked at first.
-pub(crate) const FIRST: u32 = 32 << 10;
+/// Bytes of the start that are looked at first: nearly all first prompts end in them.
+pub(crate) const FIRST_HEAD: u32 = 8 << 10;
+/// Bytes of the end that are looked at first: most last [`NEWEST_AMONG`] lines begin in them.
+pub(crate) const FIRST_TAIL: u32 = 16 << 10;
 /// Bytes of each end that are looked at in the worst case.
 const MOST: usize = 8 << 20;
 /// Each further look is so many times as long.
@@ -271,7 +274,9 @@ pub(crate) enum Told {
 
 /// What a person said with a user record; none for tool results and for what the agent wrote.
 pub(crate) fn spoken(message: Part<'_>) -> Option<Told> {
-    let message = String::from_utf8_lossy(message?);
+    let message = message?;
+    // Checking first is several times as fast as repairing what needs no repair.
+    let message = std::str::from_utf8(message).map_or_else(|_| String::from_utf8_lossy(message), Cow::Borrowed);
     let repaired = clean(&message);
     let message: Message<'_> = parse(&repaired).ok()?;
     let told = |spoken: Spoken<'_>| match spoken {

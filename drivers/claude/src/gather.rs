@@ -153,7 +153,7 @@ impl Gathering<'_> {
             self.gathered.drafts.push(Draft::inside(uuid, line.agent_id));
             self.gathered.drafts.len() - 1
         });
-        self.sidechains.insert(id(uuid.as_bytes()), at);
+        self.sidechains.insert(id(uuid), at);
         at
     }
 

@@ -19,19 +19,21 @@ pub(crate) fn id(text: &[u8]) -> Id {
 /// The number that a uuid in lower case spells, unless it is 0.
 fn uuid(text: &[u8]) -> Option<Id> {
     let text: &[u8; 36] = text.try_into().ok()?;
-    let (mut halves, mut digits, mut bad) = ([0u64; 2], 0, 0);
-    for byte in text {
-        if *byte == b'-' {
-            continue;
-        }
-        let digit = DIGITS[usize::from(*byte)];
-        bad |= digit;
-        let half = &mut halves[digits / 16 & 1];
-        *half = *half << 4 | u64::from(digit & 15);
-        digits += 1;
+    if [text[8], text[13], text[18], text[23]] != [b'-'; 4] {
+        return None;
     }
-    let number = Id::from(halves[0]) << 64 | Id::from(halves[1]);
-    (digits == 32 && bad < 16 && number != 0).then_some(number)
+    let mut bad = 0;
+    let mut digits = |from: usize, count: usize| {
+        text[from..from + count].iter().fold(0, |number, byte| {
+            let digit = DIGITS[usize::from(*byte)];
+            bad |= digit;
+            number << 4 | u64::from(digit)
+        })
+    };
+    let first = digits(0, 8) << 32 | digits(9, 4) << 16 | digits(14, 4);
+    let second = digits(19, 4) << 48 | digits(24, 12);
+    let number = Id::from(first) << 64 | Id::from(second);
+    (bad < 16 && number != 0).then_some(number)
 }
 
 /// Values of hexadecimal digits in lower case; 255 for what is none.
@@ -48,11 +50,13 @@ static DIGITS: [u8; 256] = {
 /// 128 bits of a hash that is the same each time.
 fn hashed(text: &[u8]) -> Id {
     let mut lanes = [0x9e37_79b9_7f4a_7c15 ^ text.len() as u64, 0xd1b5_4a32_d192_ed03];
-    for chunk in text.chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        let word = u64::from_le_bytes(bytes);
+    let mut mix = |word: u64| {
         lanes = [stirred(lanes[0] ^ word), stirred(lanes[1].rotate_left(23) ^ word ^ lanes[0])];
+    };
+    let (words, rest) = text.as_chunks();
+    words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+    if !rest.is_empty() {
+        mix(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
     (Id::from(stirred(lanes[0] ^ lanes[1].rotate_left(32))) << 64 | Id::from(stirred(lanes[1]))).max(1)
 }

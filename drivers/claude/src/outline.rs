@@ -125,7 +125,7 @@ fn text(value: &[u8]) -> Option<Str<'_>> {
     let Some(inner) = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
         return Some(Str(None));
     };
-    if inner.iter().all(|byte| *byte >= b' ' && *byte != b'\\') {
+    if !inner.iter().fold(false, |found, byte| found | (*byte < b' ') | (*byte == b'\\')) {
         return Some(Str(Some(Cow::Borrowed(std::str::from_utf8(inner).ok()?))));
     }
     parse(std::str::from_utf8(value).ok()?).ok()

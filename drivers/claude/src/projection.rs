@@ -82,7 +82,7 @@ pub(crate) struct Line<'r> {
     pub(crate) length: u32,
     pub(crate) kind: &'r str,
     pub(crate) subtype: &'r str,
-    pub(crate) uuid: Option<&'r str>,
+    pub(crate) uuid: Option<&'r [u8]>,
     pub(crate) parent: ParentMember,
     pub(crate) logical_parent: Id,
     pub(crate) sidechain: bool,
@@ -123,7 +123,7 @@ impl<'r> Line<'r> {
         match value.member {
             0 => self.kind = value.plain().unwrap_or_default(),
             1 => self.subtype = value.plain().unwrap_or_default(),
-            2 => self.uuid = value.plain(),
+            2 => self.uuid = value.string(),
             3 => {
                 self.parent = match value.string() {
                     Some(text) => ParentMember::Is(id(text)),

@@ -4,7 +4,7 @@ use crate::about::About;
 use crate::assemble::Envelope;
 use crate::checkpoints;
 use crate::draft::Draft;
-use crate::ends::{self, Ends, FIRST, Scope};
+use crate::ends::{self, Ends, FIRST_HEAD, FIRST_TAIL, Scope};
 use crate::gather::{Gathered, gather, read_title};
 use crate::json::{Number, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
@@ -94,8 +94,8 @@ pub(crate) fn envelope_of(host: &Host, file: &FileEntry, scope: Scope) -> Result
 }
 
 fn read_ends(host: &Host, file: &FileEntry, scope: Scope) -> Result<Ends, DriverError> {
-    let head = host.read(STORE, &file.path, 0, FIRST)?;
-    let tail = host.read(STORE, &file.path, file.bytes.saturating_sub(FIRST.into()), FIRST)?;
+    let head = host.read(STORE, &file.path, 0, FIRST_HEAD)?;
+    let tail = host.read(STORE, &file.path, file.bytes.saturating_sub(FIRST_TAIL.into()), FIRST_TAIL)?;
     ends::look(host, file, head, tail, scope)
 }
 
@@ -115,8 +115,8 @@ fn needles(scope: Scope) -> &'static [&'static str] {
 fn query(needles: &[&str]) -> SurveyQuery {
     SurveyQuery {
         needles: needles.iter().map(|needle| needle.as_bytes().to_vec()).collect(),
-        head: FIRST / 4,
-        tail: FIRST,
+        head: FIRST_HEAD,
+        tail: FIRST_TAIL,
         max_line: LONGEST_TITLE_LINE,
         max_lines: MOST_FOUND,
     }

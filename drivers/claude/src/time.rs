@@ -51,7 +51,8 @@ fn usual_seconds(text: &[u8]) -> Option<f64> {
     if !text.iter().zip(FORM).all(fits) {
         return None;
     }
-    let number = |from: usize, digits: usize| text[from..from + digits].iter().fold(0, |n, d| n * 10 + i32::from(d - b'0'));
+    let number =
+        |from: usize, digits: usize| text[from..from + digits].iter().fold(0, |n, d| n * 10 + i32::from(d - b'0'));
     let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2));
     let (hour, minute, second, milli) = (number(11, 2), number(14, 2), number(17, 2), number(20, 3));
     // What is not in every month or minute is for those who know.

@@ -10,6 +10,12 @@ use wasmtime::Result;
 const SMALL: u64 = 1 << 20;
 
 impl Reach {
+    fn asked_of_file(&mut self, store: &str, path: &str) {
+        if self.trace.is_some() {
+            self.asked(Question::File { store: store.to_owned(), path: path.to_owned() });
+        }
+    }
+
     /// Looks through a file, apart when that takes long.
     fn of_file<R>(
         &self,
@@ -62,7 +68,7 @@ impl Host for Reach {
         bytes: u32,
     ) -> Result<Result<Vec<u8>, DriverError>> {
         // A hand-off would cost more than the read: at most 8 MiB, mostly of the page cache.
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
+        self.asked_of_file(&store, &path);
         let read = || Ok(self.store(&store)?.read(&path, offset, bytes)?);
         Ok(read())
     }
@@ -73,7 +79,7 @@ impl Host for Reach {
         path: String,
         query: SurveyQuery,
     ) -> Result<Result<SurveyReport, DriverError>> {
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
+        self.asked_of_file(&store, &path);
         Ok(self.of_file(&store, &path, |store| store.survey(&path, &query)))
     }
 
@@ -83,7 +89,7 @@ impl Host for Reach {
         path: String,
         query: Projection,
     ) -> Result<Result<Vec<u8>, DriverError>> {
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
+        self.asked_of_file(&store, &path);
         Ok(self.of_file(&store, &path, |store| store.project(&path, &query)))
     }
 }

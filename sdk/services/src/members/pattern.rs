@@ -11,8 +11,8 @@ const MAX_PARTS: usize = 32;
 pub(super) struct Node {
     /// Members of the query that this value is the answer to.
     pub(super) wanted: Vec<u8>,
-    /// What is asked of the members of an object.
-    pub(super) members: Vec<(Vec<u8>, usize)>,
+    /// What is asked of the members of an object, by the length of their names modulo 64.
+    members: Vec<(u8, Vec<u8>, usize)>,
     /// What is asked of each element of an array.
     pub(super) elements: Option<usize>,
     /// Bit `n` is set when a name of `n` bytes, modulo 64, is among the members: most keys of
@@ -24,10 +24,17 @@ impl Node {
     /// The node of a member.
     #[inline]
     pub(super) fn member(&self, key: &[u8]) -> Option<usize> {
-        if self.lengths >> (key.len() % 64) & 1 == 0 {
+        let length = key.len() % 64;
+        if self.lengths >> length & 1 == 0 {
             return None;
         }
-        self.members.iter().find(|(name, _)| name == key).map(|(_, node)| *node)
+        let same = self.members.iter().filter(|(known, ..)| usize::from(*known) == length);
+        same.into_iter().find(|(_, name, _)| name == key).map(|(.., node)| *node)
+    }
+
+    /// Whether any member is asked for.
+    pub(super) fn has_members(&self) -> bool {
+        !self.members.is_empty()
     }
 }
 
@@ -98,7 +105,8 @@ impl Pattern {
         }
         let next = self.grow();
         self.0[at].lengths |= 1 << (name.len() % 64);
-        self.0[at].members.push((name.as_bytes().to_vec(), next));
+        let length = u8::try_from(name.len() % 64).unwrap_or_default();
+        self.0[at].members.push((length, name.as_bytes().to_vec(), next));
         next
     }
 

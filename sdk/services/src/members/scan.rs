@@ -131,7 +131,7 @@ impl<'a> Scanner<'a> {
 /// Whether a value that begins with this byte is gone into.
 fn asks_inside(asked: &Node, first: u8) -> bool {
     match first {
-        b'{' => !asked.members.is_empty(),
+        b'{' => asked.has_members(),
         b'[' => asked.elements.is_some(),
         _ => false,
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A regular file, and what it was when it was opened.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct OpenFile {
     file: Arc<File>,
     entry: FileEntry,
@@ -33,11 +33,15 @@ impl OpenFile {
         Ok(Self { file: Arc::new(file), entry })
     }
 
-    /// Finds out what the file is now.
-    pub(super) fn look_again(&mut self) -> Result<(), ServiceError> {
+    /// The same file as it is now, if it changed since it was opened.
+    pub(super) fn changed(&self) -> Result<Option<Self>, ServiceError> {
         let about = rustix::fs::fstat(&*self.file).map_err(|e| refusal(e.into(), &self.entry.path))?;
-        self.entry = file_entry(std::mem::take(&mut self.entry.path), &about);
-        Ok(())
+        let entry = file_entry(String::new(), &about);
+        let known = &self.entry;
+        if (entry.bytes, entry.modified_ns, entry.inode) == (known.bytes, known.modified_ns, known.inode) {
+            return Ok(None);
+        }
+        Ok(Some(Self { file: Arc::clone(&self.file), entry: FileEntry { path: known.path.clone(), ..entry } }))
     }
 
     /// A file of these bytes that has no name.

@@ -12,7 +12,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Bytes of one `read` at most.
@@ -51,7 +51,7 @@ pub struct Store {
     skipped: Vec<SkippedLink>,
     deadline: Deadline,
     /// The file that was read last, while one call goes on.
-    last: Option<Mutex<Option<OpenFile>>>,
+    last: Option<Mutex<Option<Arc<OpenFile>>>>,
 }
 
 /// When long work has to stop.
@@ -176,12 +176,12 @@ impl Store {
 
     /// The start and the end of a file, and the lines that hold a needle.
     pub fn survey(&self, path: &str, query: &SurveyQuery) -> Result<SurveyReport, ServiceError> {
-        survey::survey(&self.file(path)?, query, self.deadline)
+        survey::survey(&*self.file(path)?, query, self.deadline)
     }
 
     /// Members of all lines of a file of JSON lines, in the form of [`crate::packed`].
     pub fn project(&self, path: &str, query: &Projection) -> Result<Vec<u8>, ServiceError> {
-        project::project(&self.file(path)?, query, self.deadline)
+        project::project(&*self.file(path)?, query, self.deadline)
     }
 
     /// Opens a database for reading; `path` is empty when the store itself is one.
@@ -232,16 +232,17 @@ impl Store {
     }
 
     /// Opens a regular file.
-    pub(super) fn file(&self, path: &str) -> Result<OpenFile, ServiceError> {
-        let Some(last) = &self.last else { return self.open_file(path) };
-        // Nothing that could panic is done while it is locked.
+    pub(super) fn file(&self, path: &str) -> Result<Arc<OpenFile>, ServiceError> {
+        let Some(last) = &self.last else { return Ok(Arc::new(self.open_file(path)?)) };
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = last.as_mut().filter(|known| known.entry().path == path) {
-            known.look_again()?;
-            return Ok(known.clone());
-        }
-        let file = self.open_file(path)?;
-        *last = Some(file.clone());
+        let file = match last.as_ref().filter(|known| known.entry().path == path) {
+            Some(known) => match known.changed()? {
+                None => return Ok(Arc::clone(known)),
+                Some(changed) => Arc::new(changed),
+            },
+            None => Arc::new(self.open_file(path)?),
+        };
+        *last = Some(Arc::clone(&file));
         Ok(file)
     }
 

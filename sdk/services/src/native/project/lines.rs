@@ -1,8 +1,8 @@
 //! The lines of a part of a file, streamed through one buffer.
 
 use super::Job;
-use crate::native::error::ServiceError;
 use crate::members::Scanner;
+use crate::native::error::ServiceError;
 use crate::packed::{LineKind, Packer};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::cell::RefCell;

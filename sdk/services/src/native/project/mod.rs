@@ -9,10 +9,13 @@ mod tests;
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
-use crate::members::Pattern;
+use crate::members::{BadMember, Pattern};
 use lines::Lines;
 pub(super) use members::Members;
 use sepia_ir::Projection;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a file is taken apart. Tests make all of it small.
@@ -36,10 +39,29 @@ const SIZES: Sizes =
 /// Threads of one call at most; several calls run at once anyway.
 const MAX_THREADS: usize = 4;
 
+/// Threads of one call. Found out once: asking the system costs as much as a small file.
+static THREADS: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS));
+
+thread_local! {
+    /// The members that were asked for last, mostly those of the next file too.
+    static PREPARED: RefCell<Option<(Vec<String>, Rc<Pattern>)>> = const { RefCell::new(None) };
+}
+
+fn prepared(members: &[String]) -> Result<Rc<Pattern>, BadMember> {
+    PREPARED.with_borrow_mut(|last| match last {
+        Some((known, pattern)) if known == members => Ok(Rc::clone(pattern)),
+        _ => {
+            let pattern = Rc::new(Pattern::of(members)?);
+            *last = Some((members.to_vec(), Rc::clone(&pattern)));
+            Ok(pattern)
+        }
+    })
+}
+
 /// See [`super::store::Store::project`].
 pub(super) fn project(file: &OpenFile, query: &Projection, deadline: Deadline) -> Result<Vec<u8>, ServiceError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    project_in_parts(file, query, deadline, SIZES, threads)
+    project_in_parts(file, query, deadline, SIZES, *THREADS)
 }
 
 fn project_in_parts(
@@ -49,7 +71,7 @@ fn project_in_parts(
     sizes: Sizes,
     threads: usize,
 ) -> Result<Vec<u8>, ServiceError> {
-    let pattern = Pattern::of(&query.members)?;
+    let pattern = prepared(&query.members)?;
     let Projection { offset, max_value, .. } = *query;
     if offset > 0 && offset < file.size() && file.part(offset - 1, 1)? != b"\n" {
         let path = &file.entry().path;

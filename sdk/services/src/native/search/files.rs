@@ -56,7 +56,7 @@ impl Pattern {
         offset: u64,
         max: u32,
     ) -> Result<CandidateLines, ServiceError> {
-        self.lines_of(&store.file(path)?, store.deadline(), within, offset, max, BLOCK)
+        self.lines_of(&*store.file(path)?, store.deadline(), within, offset, max, BLOCK)
     }
 
     pub(super) fn lines_of(
