@@ -2,12 +2,10 @@
 
 use crate::checkpoints::FileHistory;
 use crate::draft::Opaque;
-use crate::stats::Stats;
 use sepia_ir::{Json, Warning};
+use sepia_sdk::metadata::capped;
+use sepia_sdk::stats::Stats;
 use serde::Serialize;
-
-/// Warnings told one by one; of more only the number is told.
-const MOST_WARNINGS: usize = 100;
 
 /// See the module.
 #[derive(Debug, Default, Serialize)]
@@ -53,12 +51,7 @@ pub(crate) struct About {
 impl About {
     /// As JSON text.
     pub(crate) fn json(mut self) -> Json {
-        if self.warnings.len() > MOST_WARNINGS {
-            let more = self.warnings.len() - MOST_WARNINGS;
-            self.warnings.truncate(MOST_WARNINGS);
-            self.warnings
-                .push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
-        }
+        self.warnings = capped(self.warnings);
         // A struct of plain members always has a JSON form.
         serde_json::to_string(&self).unwrap_or_else(|_| sepia_ir::json_text::null())
     }

@@ -344,7 +344,7 @@ impl Assembler {
     fn place(&self, line: u32, members: &mut Members) {
         let plan = self.index.lines[line as usize];
         members.text("path", &self.path);
-        members.number("line", plan.number.into());
+        members.number("line", plan.number);
         members.number("offset", plan.offset);
     }
 
@@ -364,9 +364,9 @@ impl Assembler {
         let plan = self.index.lines[line as usize];
         let mut members = Members::default();
         members.text("path", &self.path);
-        members.number("line", plan.number.into());
+        members.number("line", plan.number);
         members.number("offset", plan.offset);
-        members.number("bytes", plan.length.into());
+        members.number("bytes", plan.length);
         let stub_json = members.finish();
         let mut warning = Members::default();
         warning.text("code", "oversized-record");
@@ -379,7 +379,7 @@ impl Assembler {
             ),
         );
         self.place(line, &mut warning);
-        warning.number("bytes", plan.length.into());
+        warning.number("bytes", plan.length);
         let warning = warning.finish();
         let calls: Vec<(String, String)> = self
             .slots

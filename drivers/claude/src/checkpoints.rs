@@ -71,7 +71,7 @@ pub(crate) fn read(
             if !history.snapshots.contains_key(name) {
                 checkpoints.push(CheckpointRef {
                     ref_: name.to_owned(),
-                    created_at: time::of(snapshot.timestamp).map_or(0.0, |seconds| (seconds * 1000.0).round()),
+                    created_at: time::of(snapshot.timestamp).map_or(0.0, time::milliseconds),
                     run_count: None,
                     kind: Some("file-history-snapshot".to_owned()),
                 });

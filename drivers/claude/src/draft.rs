@@ -4,7 +4,7 @@ use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
 use crate::ids::{Id, IdMap, IdSet, id};
 use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
 use crate::projection::Line;
-use crate::stats::Stats;
+use sepia_sdk::stats::Stats;
 use std::collections::BTreeMap;
 
 /// A line by its place in the file.

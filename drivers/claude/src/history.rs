@@ -34,9 +34,9 @@ pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> R
         Branch::Live => index.live(),
     };
     let total = branch.len();
-    let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
-    let start = end.saturating_sub(query.limit.max(1) as usize);
-    let window = &branch[start..end];
+    let range = sepia_sdk::window(query, total);
+    let start = range.start;
+    let window = &branch[range];
     let (nodes, tool_call_nodes) = build(host, &located.file.path, Rc::new(index), envelope, window)?;
     Ok(HistoryPage { nodes, tool_call_nodes, total: total as u64, start: start as u64, index: fresh })
 }

@@ -29,7 +29,6 @@ mod prompt;
 mod prompts;
 mod repairs;
 mod search;
-mod stats;
 mod stub;
 mod summary;
 mod time;

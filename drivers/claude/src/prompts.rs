@@ -34,7 +34,7 @@ pub(crate) fn read(lines: &mut Lines, spans: &[Span]) -> Result<Prompts, DriverE
                 Some(Told::Shell(text)) => (text, true),
                 None => return,
             };
-            let timestamp = time::of_part(outline.timestamp).map_or(0.0, |seconds| (seconds * 1000.0).round());
+            let timestamp = time::of_part(outline.timestamp).map_or(0.0, time::milliseconds);
             prompts.history.push(PromptHistoryEntry { content, timestamp, is_shell });
         });
     }

@@ -26,7 +26,7 @@ pub(crate) fn look(host: &Host, path: &str, line: &LinePlan) -> Result<Stub, Dri
     Ok(Stub {
         uuid: found("uuid"),
         tool_use_id: found("tool_use_id"),
-        time: found("timestamp").and_then(|text| time::seconds(&format!("\"{text}\""))),
+        time: found("timestamp").and_then(|text| time::of_json(&format!("\"{text}\""))),
     })
 }
 

@@ -11,7 +11,6 @@ use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
 use crate::projection::Detail;
 use crate::prompts;
-use crate::stats::Stats;
 use crate::time;
 use crate::title::{self, Titles};
 use sepia_ir::{
@@ -19,6 +18,7 @@ use sepia_ir::{
 };
 use sepia_sdk::Host;
 use sepia_sdk::one_line;
+use sepia_sdk::stats::Stats;
 
 /// `backendType` of the sessions.
 pub(crate) const BACKEND: &str = "claude";
@@ -206,7 +206,9 @@ impl Source<'_> {
             let mut extra = Extra { tip: draft.index.tip, ..Extra::default() };
             let prompts = if stats { prompts::read(&mut lines, &draft.prompts)? } else { prompts::Prompts::default() };
             if stats {
-                extra.stats = Some(draft.stats.clone().with_prompts(prompts.typed));
+                let mut stats = Stats { user_prompts: prompts.typed, ..draft.stats.clone() };
+                stats.total();
+                extra.stats = Some(stats);
             }
             let mut checkpoints = Vec::new();
             if at == 0 {

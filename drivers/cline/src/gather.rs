@@ -6,12 +6,13 @@ use crate::index::{Dialect, Index, MessagePlan, Source, number};
 use crate::nodes::{self, Made};
 use crate::pieces::Place;
 use crate::record::Message;
-use crate::stats::Stats;
+use crate::stats;
 use crate::task::shown;
 use crate::text::Text;
 use crate::time;
 use sepia_ir::{Block, DriverError, MessageNode, PromptHistoryEntry, Role, Warning};
 use sepia_sdk::Host;
+use sepia_sdk::stats::Stats;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Nodes of files up to this size are kept from the first look, bytes.
@@ -207,7 +208,7 @@ impl<'a> Gathering<'a> {
     fn count(&mut self, node: &MessageNode, message: u32) {
         let flag = |name: &str| node.metadata.contains(name);
         let typed = node.role == Role::User && is_typed(node);
-        self.found.stats.count(node, typed, flag("\"displayOnly\":true"));
+        stats::count(&mut self.found.stats, node, typed, flag("\"displayOnly\":true"));
         if typed {
             self.found.prompts.push(PromptHistoryEntry {
                 content: node.content.clone(),

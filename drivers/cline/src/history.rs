@@ -12,6 +12,7 @@ use crate::transcript::Reader;
 use sepia_ir::{DriverError, HistoryPage, HistoryQuery, MessageNode, Role, SessionRef};
 use sepia_sdk::Host;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The page that a query asks for. All messages are one branch.
 pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
@@ -38,8 +39,7 @@ pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> R
         (gathered.index, gathered.nodes, fresh)
     };
     let total = index.total as usize;
-    let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
-    let start = end.saturating_sub(query.limit.max(1) as usize);
+    let Range { start, end } = sepia_sdk::window(query, total);
     // Nodes from 1.
     let window = start + 1..end + 1;
     let callers: BTreeSet<u32> = index
@@ -63,7 +63,7 @@ fn bounded(node: usize) -> u32 {
 }
 
 /// The page out of all nodes.
-fn cut(nodes: Vec<MessageNode>, window: &std::ops::Range<usize>, callers: &BTreeSet<u32>) -> Nodes {
+fn cut(nodes: Vec<MessageNode>, window: &Range<usize>, callers: &BTreeSet<u32>) -> Nodes {
     let (mut inside, mut outside) = (Vec::with_capacity(window.len()), Vec::new());
     for node in nodes {
         let id = number(&node);
@@ -77,7 +77,7 @@ fn cut(nodes: Vec<MessageNode>, window: &std::ops::Range<usize>, callers: &BTree
 }
 
 /// The page out of the messages that it is made of.
-fn build(mut reader: Reader, window: &std::ops::Range<usize>, callers: &BTreeSet<u32>) -> Result<Nodes, DriverError> {
+fn build(mut reader: Reader, window: &Range<usize>, callers: &BTreeSet<u32>) -> Result<Nodes, DriverError> {
     let mut wanted: BTreeSet<usize> = callers.iter().map(|node| reader.index.message_of(*node)).collect();
     if !window.is_empty() {
         let (first, last) = (bounded(window.start), bounded(window.end - 1));

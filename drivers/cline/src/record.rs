@@ -3,9 +3,6 @@
 //! an error.
 
 use sepia_sdk::json::{Flag, Number, Raw, Str, members};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::borrow::Cow;
-use std::fmt;
 
 members! {
     /// A message.
@@ -96,69 +93,4 @@ members! {
 }
 
 /// Content: one text, or blocks.
-#[derive(Debug, Default)]
-pub(crate) enum Content<'a> {
-    #[default]
-    Missing,
-    Text(Cow<'a, str>),
-    Blocks(Vec<ContentBlock<'a>>),
-    /// Neither.
-    Odd,
-}
-
-struct AnyContent;
-
-impl<'de> Visitor<'de> for AnyContent {
-    type Value = Content<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Content::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element()? {
-            blocks.push(block);
-        }
-        Ok(Content::Blocks(blocks))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Content::Odd)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Content::Odd)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Content::Odd)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Content::Odd)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Content::Odd)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Content::Missing)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyContent)
-    }
-}
+pub(crate) type Content<'a> = sepia_sdk::json::Content<'a, ContentBlock<'a>>;

@@ -16,17 +16,16 @@ use std::rc::Rc;
 pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
     let record = locate(host, session)?;
     let facts = Rc::new(record.facts()?);
-    let total = u64::try_from(facts.tip).unwrap_or_default();
-    let end = query.before.map_or(total, |before| before.min(total));
-    let start = end.saturating_sub(u64::from(query.limit.max(1)));
+    let total = usize::try_from(facts.tip).unwrap_or_default();
+    let Range { start, end } = sepia_sdk::window(query, total);
     // Node ids count from 1.
-    let id = |position: u64| i64::try_from(position).map_or(i64::MAX, |position| position + 1);
+    let id = |position: usize| i64::try_from(position).map_or(i64::MAX, |position| position + 1);
     let inside = id(start)..id(end);
     let (messages, before) = facts.messages(inside.start, inside.end);
     let mut nodes = if inside.is_empty() { Vec::new() } else { read(&record, &facts, messages, before)? };
     nodes.retain(|node| inside.contains(&node.node_id));
     let tool_call_nodes = callers(&record, &facts, &nodes)?;
-    Ok(HistoryPage { tool_call_nodes, total, start, index: None, nodes })
+    Ok(HistoryPage { tool_call_nodes, total: total as u64, start: start as u64, index: None, nodes })
 }
 
 fn read(

@@ -3,35 +3,35 @@
 //!
 //! Its functions are not inlined: they are used all over, and a component should be small.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use sepia_sdk::json::{self, Str, parse};
+use sepia_sdk::metadata::clean;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
-
-/// Deeper values are not passed on: readers of JSON give up at 128 levels, some of which are
-/// around the value.
-const DEEPEST: usize = 100;
 
 /// The members of an object, each as the JSON text that it is.
 #[derive(Debug, Default)]
-pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
+pub(crate) struct Object<'a>(json::Object<'a>);
 
 impl<'a> Object<'a> {
     /// Absent when the text is no JSON object.
     #[inline(never)]
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        serde_json::from_str::<Found<'a>>(text).ok()?.0
+        if !text.trim_start().starts_with('{') {
+            return None;
+        }
+        Some(Self(parse(text).ok()?))
     }
 
     /// JSON text of a member; of several of one name the last.
     #[inline(never)]
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
+        self.0.get(name).map(RawValue::get)
     }
 
     /// Name and JSON text of each member, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        self.0.iter().map(|(key, raw)| (key.as_ref(), *raw))
+        self.0.0.iter().map(|(key, raw)| (key.as_ref(), raw.get()))
     }
 
     /// A string.
@@ -79,22 +79,19 @@ pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
     if !json.starts_with('"') {
         return None;
     }
-    match serde_json::from_str::<&str>(json) {
-        Ok(plain) => Some(Cow::Borrowed(plain)),
-        Err(_) => serde_json::from_str::<String>(json).ok().map(Cow::Owned),
-    }
+    parse::<Str<'_>>(json).ok()?.0
 }
 
 /// JSON texts of the elements of a list.
 #[inline(never)]
 pub(crate) fn list(json: &str) -> Option<Vec<&str>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let elements: Vec<&RawValue> = parse(json).ok()?;
     Some(elements.into_iter().map(RawValue::get).collect())
 }
 
 /// Whether a text is one JSON value.
 pub(crate) fn is_value(json: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(json).is_ok()
+    parse::<IgnoredAny>(json).is_ok()
 }
 
 /// Bytes of a store as text that can be parsed: wrong bytes and half surrogate pairs are
@@ -119,116 +116,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, str>, usize) {
 /// note of its size.
 #[inline(never)]
 pub(crate) fn passed_on(json: &str) -> Box<RawValue> {
-    let note = || format!("{{\"nestedTooDeeply\":true,\"bytes\":{}}}", json.len());
-    let text = if is_too_deep(json) { note() } else { json.to_owned() };
-    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
-}
-
-fn is_too_deep(json: &str) -> bool {
-    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
-    // Most values are flat: looking is cheap where few brackets open.
-    if memchr::memchr2_iter(b'{', b'[', json.as_bytes()).take(DEEPEST + 1).count() <= DEEPEST {
-        return false;
-    }
-    for byte in json.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => {
-                depth += 1;
-                if depth > DEEPEST {
-                    return true;
-                }
-            }
-            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    false
-}
-
-/// What any JSON value reads as.
-struct Found<'a>(Option<Object<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Found<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Anything)
-    }
-}
-
-struct Anything;
-
-impl<'de> Visitor<'de> for Anything {
-    type Value = Found<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(Key(key)) = map.next_key::<Key<'de>>()? {
-            members.push((key, map.next_value::<&'de RawValue>()?.get()));
-        }
-        Ok(Found(Some(Object(members))))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Found(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Found(None))
-    }
-}
-
-/// The name of a member, borrowed when it has no escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyText).map(Key)
-    }
-}
-
-struct KeyText;
-
-impl<'de> Visitor<'de> for KeyText {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
+    RawValue::from_string(clean(json).into_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 #[cfg(test)]

@@ -5,14 +5,13 @@ use crate::key::Source;
 use crate::step::{ALL, Feed};
 use crate::time;
 use sepia_ir::{DriverError, PromptHistoryEntry, Session, Warning};
+use sepia_sdk::metadata::capped;
 use serde::Serialize;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// `backendType` of the sessions.
 pub(crate) const BACKEND: &str = "cursor";
-/// Warnings told one by one; of more only the number is told.
-const MOST_WARNINGS: usize = 100;
 
 /// Opens the messages of a session that are in a range of positions.
 pub(crate) type Reader = Rc<dyn Fn(Range<usize>) -> Result<Box<dyn Feed>, DriverError>>;
@@ -149,12 +148,7 @@ pub(crate) struct Todo {
 impl About {
     fn json(&self) -> String {
         let mut about = self.clone();
-        if about.warnings.len() > MOST_WARNINGS {
-            let more = about.warnings.len() - MOST_WARNINGS;
-            about.warnings.truncate(MOST_WARNINGS);
-            let message = format!("{more} more warnings of this session are not listed");
-            about.warnings.push(Warning::new("more-warnings", message));
-        }
+        about.warnings = capped(about.warnings);
         // A struct of plain members always has a JSON form.
         serde_json::to_string(&about).unwrap_or_else(|_| sepia_ir::json_text::null())
     }

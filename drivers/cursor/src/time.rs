@@ -4,18 +4,11 @@
 use jiff::civil::Date;
 use jiff::tz::Offset;
 
-/// Numbers above this are milliseconds: in seconds it would be the year 5138.
-const FIRST_MILLISECONDS: f64 = 1e11;
+pub(crate) use sepia_sdk::time::{of_file, of_number};
 
 /// A record may be this much newer than its file before it counts as wrong: clocks and time
 /// zones differ between machines that share a store.
 pub(crate) const SLACK: f64 = 86_400.0;
-
-/// Epoch seconds of a number of seconds or milliseconds; absent when it is no time.
-pub(crate) fn of_number(number: f64) -> Option<f64> {
-    let seconds = if number >= FIRST_MILLISECONDS { number / 1000.0 } else { number };
-    (seconds.is_finite() && seconds > 0.0).then_some(seconds)
-}
 
 /// Epoch seconds of protobuf milliseconds, in which 0 is absent.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds are far below 2^53")]
@@ -23,27 +16,17 @@ pub(crate) fn of_ms(milliseconds: u64) -> Option<f64> {
     of_number(milliseconds as f64)
 }
 
-/// The time of a file in epoch seconds.
-#[expect(clippy::cast_precision_loss, reason = "microseconds are enough")]
-pub(crate) fn of_file(modified_ns: u64) -> f64 {
-    (modified_ns / 1000) as f64 / 1e6
-}
-
 /// Brings a time that lies long after its file's own back to it; says whether it had to.
 pub(crate) fn not_after(time: f64, file: f64) -> (f64, bool) {
-    if time > file + SLACK { (file, true) } else { (time, false) }
+    sepia_sdk::time::not_after(time, file, SLACK)
 }
 
 /// Epoch seconds of a written time: RFC 3339, a number, or as the agent stamps prompts,
 /// `Monday, Oct 12, 2026, 9:00 AM (UTC+2)`. Without a zone it is taken as UTC.
 pub(crate) fn of_text(text: &str) -> Option<f64> {
     let text = text.trim();
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds of any year jiff knows are far below 2^53")]
-        return of_number(time.as_millisecond() as f64 / 1000.0);
-    }
-    if let Ok(number) = text.parse() {
-        return of_number(number);
+    if let Some(time) = sepia_sdk::time::of_text(text) {
+        return Some(time);
     }
     if let Ok(civil) = text.parse::<jiff::civil::DateTime>() {
         return utc(civil, Offset::UTC);
@@ -105,7 +88,7 @@ fn zone_offset(zone: &str) -> Option<Offset> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::float_cmp, reason = "exact by construction")]
-    use super::{not_after, of_number, of_text};
+    use super::{of_number, of_text};
 
     #[test]
     fn times_are_read_in_all_their_forms() {
@@ -135,11 +118,5 @@ mod tests {
             assert_eq!(of_text(text), None, "{text}");
         }
         assert_eq!(of_number(0.0), None);
-    }
-
-    #[test]
-    fn a_time_far_after_its_file_is_brought_back() {
-        assert_eq!(not_after(4_070_908_800.0, 1_767_225_600.0), (1_767_225_600.0, true));
-        assert_eq!(not_after(1_767_225_700.0, 1_767_225_600.0), (1_767_225_700.0, false));
     }
 }

@@ -3,20 +3,19 @@
 
 use crate::draft::{Draft, Form, Prompt};
 use crate::facts::{Company, Facts, Outline};
-use crate::json::{List, Members, Number, Raw, Str, Text, members, parse};
-use crate::metadata::{Object, clean};
 use crate::outcome::{Outcome, Updates};
 use crate::place::{FOLDER, TRANSCRIPTS, is_id};
 use crate::row::BACKEND;
-use crate::session::capped;
 use crate::stats::stats;
 use crate::time;
-use crate::title;
 use sepia_ir::{
     DriverError, ErrorCode, FileEntry, HistoryPage, HistoryQuery, MessageNode, Role, Session, SessionRef, TokenUsage,
     ToolCall, ToolCallStatus, Warning, json_text,
 };
 use sepia_sdk::Host;
+use sepia_sdk::json::{List, Number, Object, Raw, Str, Text, members, parse};
+use sepia_sdk::metadata::{Members, capped, clean};
+use sepia_sdk::one_line;
 use std::collections::{HashMap, HashSet};
 
 /// A longer document is not read, bytes.
@@ -162,7 +161,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn session(mut self, mut document: Document<'_>, mut warnings: Vec<Warning>) -> (Session, Vec<MessageNode>) {
-        let model = document.agent.model_name.take().unwrap_or_default();
+        let model = document.agent.model_name.take_owned().unwrap_or_default();
         let mut odd = 0;
         for step in std::mem::take(&mut document.steps.items) {
             odd += u64::from(!self.step(step, &model));
@@ -176,19 +175,19 @@ impl Reader<'_> {
         let mut session = Session::new(self.id, BACKEND);
         session.main_chain_id = facts.tip;
         // The document is written whole after each step, so none is newer than the file.
-        let written = time::seconds(time::of_file(self.file.modified_ns)).unwrap_or_default();
+        let written = time::plausible(time::of_file(self.file.modified_ns)).unwrap_or_default();
         let times = self.drafts.iter().map(|draft| draft.node.created_at).filter(|time| *time > 0.0);
         let times: Vec<f64> = times.map(|time| time.min(written)).collect();
         session.last_activity_at = times.iter().copied().reduce(f64::max).unwrap_or(written);
         session.created_at = times.iter().copied().reduce(f64::min).unwrap_or(written);
         let prompts = self.drafts.iter().filter(|draft| draft.node.role == Role::User).map(|draft| &draft.node.content);
-        session.title = prompts.map(|text| title::one_line(text)).find(|title| !title.is_empty()).unwrap_or_default();
+        session.title = prompts.map(|text| one_line(text)).find(|title| !title.is_empty()).unwrap_or_default();
         let title_source = if session.title.is_empty() { "id" } else { "first-prompt" };
         if session.title.is_empty() {
-            session.title = title::one_line(self.id);
+            session.title = one_line(self.id);
         }
         session.model = model;
-        let mut metadata = Object::default();
+        let mut metadata = Members::default();
         metadata.text("titleSource", title_source);
         if times.is_empty() {
             metadata.text("timeSource", "file");
@@ -210,7 +209,7 @@ impl Reader<'_> {
         let prompt = if node.role == Role::User { Prompt::Unsaid } else { Prompt::No };
         self.drafts.push(Draft {
             node,
-            metadata: Object::default(),
+            metadata: Members::default(),
             warnings: Vec::new(),
             message_id: None,
             form: Form::Other,
@@ -237,11 +236,12 @@ impl Reader<'_> {
             Text::Other => return false,
         };
         if role == Role::Assistant {
-            node.thinking = step.reasoning.take().filter(|text| !text.is_empty());
-            node.model = step.model_name.take().or_else(|| Some(model.to_owned())).filter(|name| !name.is_empty());
+            node.thinking = step.reasoning.take_owned().filter(|text| !text.is_empty());
+            node.model =
+                step.model_name.take_owned().or_else(|| Some(model.to_owned())).filter(|name| !name.is_empty());
             node.usage = usage(&step.metrics);
             for mut call in std::mem::take(&mut step.tool_calls.items) {
-                let (Some(id), Some(name)) = (call.id.take(), call.name.take()) else { continue };
+                let (Some(id), Some(name)) = (call.id.take_owned(), call.name.take_owned()) else { continue };
                 if id.is_empty() || name.is_empty() || node.tool_calls.iter().any(|known| known.id == id) {
                     continue;
                 }
@@ -254,7 +254,7 @@ impl Reader<'_> {
         self.push(node, Outcome::default());
         let mut fits = true;
         for (place, mut result) in std::mem::take(&mut step.observation.results.items).into_iter().enumerate() {
-            let named = result.call.take().filter(|id| !id.is_empty());
+            let named = result.call.take_owned().filter(|id| !id.is_empty());
             // Without a name results come in the order of their calls.
             let Some(call) = named.or_else(|| calls.get(place).cloned()) else {
                 fits = false;
@@ -286,12 +286,12 @@ fn usage(metrics: &Metrics<'_>) -> Option<TokenUsage> {
 
 /// Content of a result: text, text blocks, or JSON.
 fn content(raw: &serde_json::value::RawValue) -> String {
-    if let Some(text) = crate::json::part::<Str<'_>>(Some(raw)).take() {
+    if let Some(text) = sepia_sdk::json::part::<Str<'_>>(Some(raw)).take_owned() {
         return text;
     }
-    let blocks: List<Members<'_>> = crate::json::part(Some(raw));
+    let blocks: List<Object<'_>> = sepia_sdk::json::part(Some(raw));
     let texts: Option<Vec<String>> =
-        blocks.items.iter().map(|block| crate::json::part::<Str<'_>>(block.get("text")).take()).collect();
+        blocks.items.iter().map(|block| sepia_sdk::json::part::<Str<'_>>(block.get("text")).take_owned()).collect();
     match texts {
         Some(texts) if !texts.is_empty() => texts.join("\n"),
         _ if raw.get() == "null" => String::new(),

@@ -1,7 +1,7 @@
 //! Blocks of a message: what a person attached to a prompt.
 
-use crate::json::{List, Number, Raw, Str, members, part};
 use sepia_ir::{AudioBlock, Block, FileBlock, ImageBlock, MessageNode, TextBlock};
+use sepia_sdk::json::{List, Number, Raw, Str, members, part};
 
 members! {
     /// A content block of the Agent Client Protocol.
@@ -38,25 +38,27 @@ impl Attached<'_> {
     /// The block; none when its kind is not known.
     fn block(mut self) -> Option<Block> {
         Some(match self.kind.get()? {
-            "text" => Block::Text(TextBlock { text: self.text.take()? }),
+            "text" => Block::Text(TextBlock { text: self.text.take_owned()? }),
             "image" => Block::Image(ImageBlock {
-                data: self.data.take(),
-                mime_type: self.mime_type.take(),
-                uri: self.uri.take(),
+                data: self.data.take_owned(),
+                mime_type: self.mime_type.take_owned(),
+                uri: self.uri.take_owned(),
             }),
-            "audio" => Block::Audio(AudioBlock { data: self.data.take(), mime_type: self.mime_type.take() }),
+            "audio" => {
+                Block::Audio(AudioBlock { data: self.data.take_owned(), mime_type: self.mime_type.take_owned() })
+            }
             "resource_link" => Block::File(FileBlock {
-                uri: self.uri.take(),
-                name: self.name.take(),
-                mime_type: self.mime_type.take(),
+                uri: self.uri.take_owned(),
+                name: self.name.take_owned(),
+                mime_type: self.mime_type.take_owned(),
                 size: self.size.0.filter(|size| *size >= 0.0),
                 ..FileBlock::default()
             }),
             "resource" => Block::File(FileBlock {
-                uri: self.resource.uri.take(),
-                mime_type: self.resource.mime_type.take(),
-                text: self.resource.text.take(),
-                data: self.resource.blob.take(),
+                uri: self.resource.uri.take_owned(),
+                mime_type: self.resource.mime_type.take_owned(),
+                text: self.resource.text.take_owned(),
+                data: self.resource.blob.take_owned(),
                 ..FileBlock::default()
             }),
             _ => return None,
@@ -78,7 +80,7 @@ pub(crate) fn give(node: &mut MessageNode, attached: Raw<'_>, pictures: Raw<'_>)
     }
     if pictures.is_some() {
         for mut picture in part::<List<Picture<'_>>>(pictures).items {
-            let (data, mime_type) = (picture.data.take(), picture.media_type.take());
+            let (data, mime_type) = (picture.data.take_owned(), picture.media_type.take_owned());
             blocks.push(Block::Image(ImageBlock { data, mime_type, uri: None }));
         }
     }

@@ -2,12 +2,12 @@
 //! [`crate::facts`].
 
 use crate::content;
-use crate::json::{List, Members, Raw, Str, Text, members, parse, part};
 use crate::message::{Chat, Reading, Repair, Row, marks, read};
-use crate::metadata::{Object, clean};
 use crate::outcome::{self, Outcome};
 use crate::time;
 use sepia_ir::{MessageNode, Role, TokenUsage, ToolCall, Warning, json_text};
+use sepia_sdk::json::{List, Object, Raw, Str, Text, members, parse, part};
+use sepia_sdk::metadata::{Members, clean};
 use serde_json::value::RawValue;
 
 /// Extensions of messages that have a place of their own in a node.
@@ -27,7 +27,7 @@ const SUMMARISER: &str = "Conversation to summarize:";
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) node: MessageNode,
-    pub(crate) metadata: Object,
+    pub(crate) metadata: Members,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) message_id: Option<String>,
     /// How the row says that it came about.
@@ -100,7 +100,7 @@ impl Builder<'_> {
 
     fn draft(mut self, reading: Reading<'_>) -> Draft {
         let row = self.row;
-        let written = time::seconds(row.written);
+        let written = time::plausible(row.written);
         let (mut node, mut metadata) = if let Some((chat, repair)) = reading {
             self.message(chat, repair, written)
         } else {
@@ -109,7 +109,7 @@ impl Builder<'_> {
             self.warnings.iter_mut().for_each(|warning| warning.bytes = Some(bytes));
             let mut node = MessageNode::new(row.id, Role::System, written.unwrap_or_default());
             node.content = json_text::null();
-            (node, Object::default())
+            (node, Members::default())
         };
         node.parent_node_id = row.parent;
         let (marks, fine) = marks(row.metadata.as_deref());
@@ -118,14 +118,14 @@ impl Builder<'_> {
         }
         let form = match &marks {
             None if row.metadata.is_none() => Form::Unrendered,
-            Some(marks) if marks.summarized_from.present && !marks.is_system_prefix.set => Form::Rendered,
+            Some(marks) if marks.summarized_from.present && !marks.is_system_prefix.0 => Form::Rendered,
             _ => Form::Other,
         };
         let mut sums_up = false;
         if let Some(marks) = marks {
-            sums_up = marks.summarized_from.whole.is_some();
-            metadata.flag("isSystemPrefix", marks.is_system_prefix.set);
-            metadata.number("summarizedFrom", marks.summarized_from.whole);
+            sums_up = marks.summarized_from.value.0.is_some();
+            metadata.flag("isSystemPrefix", marks.is_system_prefix.0);
+            metadata.maybe_number("summarizedFrom", marks.summarized_from.value.0);
             if let Some(prior) = marks.extensions.get("compact/prior_node_ids") {
                 metadata.raw("priorNodeIds", prior.get());
             }
@@ -134,8 +134,8 @@ impl Builder<'_> {
         Draft { node, metadata, warnings, message_id, form, prompt, sums_up, outcome, agent }
     }
 
-    fn message(&mut self, mut chat: Chat<'_>, repair: Option<Repair>, written: Option<f64>) -> (MessageNode, Object) {
-        let mut metadata = Object::default();
+    fn message(&mut self, mut chat: Chat<'_>, repair: Option<Repair>, written: Option<f64>) -> (MessageNode, Members) {
+        let mut metadata = Members::default();
         if let Some(Repair::Surrogates(count)) = repair {
             let where_ = damaged_member(&self.row.message);
             self.warn(
@@ -148,11 +148,11 @@ impl Builder<'_> {
         if let (Some(said), Some(written)) = (said, written)
             && (said - written).abs() >= 1.0
         {
-            metadata.number("writtenAt", Some(written));
+            metadata.maybe_number("writtenAt", Some(written));
         }
         metadata.maybe("messageId", chat.message_id.get());
-        self.message_id = chat.message_id.take().filter(|id| !id.is_empty());
-        self.agent = part::<Str<'_>>(chat.about.extensions.get("subagent/agent_id")).take();
+        self.message_id = chat.message_id.take_owned().filter(|id| !id.is_empty());
+        self.agent = part::<Str<'_>>(chat.about.extensions.get("subagent/agent_id")).take_owned();
         node.role = self.role(&mut chat, &mut metadata);
         node.content = match std::mem::take(&mut chat.content) {
             Text::Is(text) => text.into_owned(),
@@ -162,8 +162,8 @@ impl Builder<'_> {
         match node.role {
             Role::User => {
                 let said = chat.about.is_user_input;
-                metadata.flag("isUserInput", said.set);
-                self.prompt = match (said.present, said.set) {
+                metadata.flag("isUserInput", said.value.0);
+                self.prompt = match (said.present, said.value.0) {
                     (false, _) => Prompt::Unsaid,
                     (true, true) => Prompt::Typed,
                     (true, false) => Prompt::Injected,
@@ -172,7 +172,7 @@ impl Builder<'_> {
             Role::Assistant => self.answer(&mut node, &mut chat, &mut metadata),
             Role::Tool => {
                 let (outcome, tool) = outcome::of_result(&chat);
-                node.tool_call_id = chat.tool_call_id.take();
+                node.tool_call_id = chat.tool_call_id.take_owned();
                 node.tool_name = tool;
                 self.outcome = outcome;
             }
@@ -192,7 +192,7 @@ impl Builder<'_> {
         (node, metadata)
     }
 
-    fn role(&mut self, chat: &mut Chat<'_>, metadata: &mut Object) -> Role {
+    fn role(&mut self, chat: &mut Chat<'_>, metadata: &mut Members) -> Role {
         match chat.role.get() {
             Some("system") => Role::System,
             Some("user") => Role::User,
@@ -212,10 +212,10 @@ impl Builder<'_> {
         }
     }
 
-    fn answer(&mut self, node: &mut MessageNode, chat: &mut Chat<'_>, metadata: &mut Object) {
+    fn answer(&mut self, node: &mut MessageNode, chat: &mut Chat<'_>, metadata: &mut Members) {
         let about = &mut chat.about;
         let metrics = &about.metrics;
-        let count = |number: crate::json::Number| number.0.filter(|count| *count >= 0.0);
+        let count = |number: sepia_sdk::json::Number| number.0.filter(|count| *count >= 0.0);
         if metrics.input.0.is_some() || metrics.output.0.is_some() {
             node.usage = Some(TokenUsage {
                 input: count(metrics.input).unwrap_or_default(),
@@ -225,10 +225,10 @@ impl Builder<'_> {
                 ..TokenUsage::default()
             });
         }
-        node.model = about.generation_model.take().filter(|model| !model.is_empty());
-        node.request_id = about.request_id.take();
-        node.finish_reason = about.finish_reason.take();
-        metadata.number("acuCost", about.acu_cost.0);
+        node.model = about.generation_model.take_owned().filter(|model| !model.is_empty());
+        node.request_id = about.request_id.take_owned();
+        node.finish_reason = about.finish_reason.take_owned();
+        metadata.maybe_number("acuCost", about.acu_cost.0);
         (node.thinking, node.thinking_signature) = thinking(chat.thinking);
         let (calls, odd) = calls(chat);
         node.tool_calls = calls;
@@ -259,11 +259,11 @@ impl Builder<'_> {
 fn sorted(json: &str) -> String {
     match json.trim_start().chars().next() {
         Some('{') => {
-            let members: Members<'_> = parse(json).unwrap_or_default();
+            let members: Object<'_> = parse(json).unwrap_or_default();
             let mut names: Vec<&str> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
             names.sort_unstable();
             names.dedup();
-            let mut object = Object::default();
+            let mut object = Members::default();
             for name in &names {
                 object.raw(name, &members.get(name).map_or_else(json_text::null, |value| sorted(value.get())));
             }
@@ -289,8 +289,8 @@ members! {
 fn thinking(raw: Raw<'_>) -> (Option<String>, Option<String>) {
     let Some(raw) = raw else { return (None, None) };
     let mut thinking: Thinking<'_> = part(Some(raw));
-    let text = thinking.text.take().or_else(|| part::<Str<'_>>(Some(raw)).take());
-    let signature = thinking.signature.take().filter(|signature| !signature.is_empty());
+    let text = thinking.text.take_owned().or_else(|| part::<Str<'_>>(Some(raw)).take_owned());
+    let signature = thinking.signature.take_owned().filter(|signature| !signature.is_empty());
     match text {
         Some(text) if text.is_empty() && signature.is_some() => (Some("[redacted]".to_owned()), signature),
         Some(text) if text.is_empty() => (None, None),
@@ -315,7 +315,7 @@ pub(crate) fn calls(chat: &mut Chat<'_>) -> (Vec<ToolCall>, bool) {
         let arguments = item.arguments.map_or_else(json_text::null, |raw| clean(raw.get()).into_owned());
         let mut call = ToolCall::new(id, name, arguments);
         call.index = item.index.0.unwrap_or_else(|| i64::try_from(calls.len()).unwrap_or(i64::MAX));
-        if let Some(kind) = item.kind.take().filter(|kind| !kind.is_empty()) {
+        if let Some(kind) = item.kind.take_owned().filter(|kind| !kind.is_empty()) {
             call.kind = kind;
         }
         calls.push(call);
@@ -324,8 +324,8 @@ pub(crate) fn calls(chat: &mut Chat<'_>) -> (Vec<ToolCall>, bool) {
 }
 
 /// Extensions that have no other place.
-fn extensions(chat: &Chat<'_>, metadata: &mut Object) {
-    let mut kept = Object::default();
+fn extensions(chat: &Chat<'_>, metadata: &mut Members) {
+    let mut kept = Members::default();
     let mut any = false;
     for (name, value) in &chat.about.extensions.0 {
         if PLACED.contains(&name.as_ref()) {
@@ -345,7 +345,7 @@ fn extensions(chat: &Chat<'_>, metadata: &mut Object) {
 
 /// The outermost member of a message that holds half of a pair.
 fn damaged_member(text: &str) -> String {
-    let members: Members<'_> = parse(text).unwrap_or_default();
+    let members: Object<'_> = parse(text).unwrap_or_default();
     let damaged = members.0.iter().find(|(_, value)| json_text::replace_lone_surrogates(value.get().as_bytes()).1 > 0);
     damaged.map_or_else(|| "message".to_owned(), |(name, _)| name.to_string())
 }

@@ -194,13 +194,13 @@ impl Facts {
         let Draft { mut node, mut metadata, warnings, agent, .. } = draft;
         let fact = &self.nodes[self.place(node.node_id)?];
         if node.parent_node_id != fact.parent {
-            metadata.number("namedParent", node.parent_node_id);
+            metadata.maybe_number("namedParent", node.parent_node_id);
             node.parent_node_id = fact.parent;
         }
         if !fact.counted {
             node.usage = None;
         }
-        metadata.number("twin", fact.twin);
+        metadata.maybe_number("twin", fact.twin);
         for call in &mut node.tool_calls {
             company.updates.over(&call.id, self.results.get(&call.id).copied()).fold(call);
         }

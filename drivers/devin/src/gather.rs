@@ -13,9 +13,9 @@ use crate::row::{LISTED, Listed, dangling, from_nodes, from_prompt, listed_row};
 use crate::rows::{ROWS, Rows};
 use crate::session::{Found, STORED, Stored, find};
 use crate::stats::{Stats, stats};
-use crate::title;
 use crate::value::{Columns, text};
 use sepia_ir::{DriverError, ErrorCode, MessageNode, Session, SessionRef, SqlValue, Warning};
+use sepia_sdk::one_line;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -207,7 +207,7 @@ fn from_drafts(listed: &mut Listed, drafts: &[Draft], facts: &Facts) {
         from_prompt(listed, prompt);
     }
     if listed.session.title.is_empty() {
-        listed.session.title = title::one_line(&listed.session.id);
+        listed.session.title = one_line(&listed.session.id);
         listed.title_source = "id";
     }
     if listed.session.model.is_empty() {

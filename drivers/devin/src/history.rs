@@ -94,9 +94,9 @@ impl Window {
         let branch = (0..facts.nodes.len()).filter(|at| query.branch == Branch::All || facts.nodes[*at].live);
         let branch: Vec<usize> = branch.collect();
         let total = branch.len();
-        let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
-        let start = end.saturating_sub(query.limit.max(1) as usize);
-        Self { inside: branch[start..end].to_vec(), total: total as u64, start: start as u64 }
+        let range = sepia_sdk::window(query, total);
+        let start = range.start;
+        Self { inside: branch[range].to_vec(), total: total as u64, start: start as u64 }
     }
 
     /// The nodes of the page, and those outside whose calls are answered in it.

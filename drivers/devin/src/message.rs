@@ -1,8 +1,8 @@
 //! A row of `message_nodes`, and the message that it holds.
 
-use crate::json::{Flag, List, Members, Noted, Number, Raw, Str, Text, Whole, members, parse};
 use crate::value::Columns;
 use sepia_ir::SqlValue;
+use sepia_sdk::json::{Flag, List, Noted, Number, Object, Raw, Str, Text, Whole, members, parse};
 use std::borrow::Cow;
 
 /// Columns of a row, in the order in which [`Row::of`] takes them.
@@ -69,14 +69,14 @@ members! {
 members! {
     /// `chat_message.metadata`.
     About {
-        is_user_input: Flag = "is_user_input",
+        is_user_input: Noted<Flag> = "is_user_input",
         request_id: Str<'a> = "request_id",
         finish_reason: Str<'a> = "finish_reason",
         generation_model: Str<'a> = "generation_model",
         created_at: Str<'a> = "created_at",
         acu_cost: Number = "committed_acu_cost",
         metrics: Metrics<'a> = "metrics",
-        extensions: Members<'a> = "extensions",
+        extensions: Object<'a> = "extensions",
     }
 }
 
@@ -94,9 +94,9 @@ members! {
     /// `message_nodes.metadata`.
     Marks {
         /// The tip of the window that this row sums up.
-        summarized_from: Noted = "summarized_from",
+        summarized_from: Noted<Whole> = "summarized_from",
         is_system_prefix: Flag = "is_system_prefix",
-        extensions: Members<'a> = "extensions",
+        extensions: Object<'a> = "extensions",
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
         assert!(!marks(Some("not-json{")).1 && !marks(Some("[1]")).1 && !marks(Some("{\"a\"")).1);
         let (found, fine) = marks(Some(r#"{"summarized_from":5,"is_system_prefix":true}"#));
         assert!(
-            fine && found.is_some_and(|marks| marks.summarized_from.whole == Some(5) && marks.is_system_prefix.set)
+            fine && found.is_some_and(|marks| marks.summarized_from.value.0 == Some(5) && marks.is_system_prefix.0)
         );
     }
 }

@@ -2,12 +2,12 @@
 //! snapshot of the call in the message that made it, the row of the result, and the last
 //! update that the agent keeps in `tool_call_state`.
 
-use crate::json::{List, Members, Number, Raw, Str, Whole, members, part};
 use crate::message::Chat;
 use crate::place::Opened;
 use crate::schema::Schema;
 use crate::value::{Columns, text};
 use sepia_ir::{Diff, DriverError, Location, ToolCall, ToolCallStatus, ToolResult, Warning};
+use sepia_sdk::json::{List, Number, Object, Raw, Str, Whole, members, part};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -92,7 +92,7 @@ pub(crate) fn of_result(chat: &Chat<'_>) -> (Outcome, Option<String>) {
         exit_code: terminal.exit.code.0,
         duration_ms: timing.duration.0.filter(|duration| *duration >= 0.0),
     };
-    (outcome, meta.kind.take().filter(|kind| !kind.is_empty()))
+    (outcome, meta.kind.take_owned().filter(|kind| !kind.is_empty()))
 }
 
 members! {
@@ -126,20 +126,20 @@ pub(crate) fn of_snapshots(snapshots: Raw<'_>, calls: &mut [ToolCall]) {
     if calls.is_empty() || snapshots.is_none() {
         return;
     }
-    let snapshots: Members<'_> = part(snapshots);
+    let snapshots: Object<'_> = part(snapshots);
     for call in calls {
         let snapshot: Snapshot<'_> = part(snapshots.get(&call.id));
         call.status = snapshot.status.get().and_then(status);
         for mut place in snapshot.locations.items {
-            if let Some(path) = place.path.take() {
+            if let Some(path) = place.path.take_owned() {
                 call.locations.push(Location { path, line: place.line.0 });
             }
         }
         for mut shown in snapshot.content.items {
             if shown.kind.get() == Some("diff")
-                && let Some(path) = shown.path.take()
+                && let Some(path) = shown.path.take_owned()
             {
-                call.diffs.push(Diff { path, old_text: shown.old.take(), new_text: shown.new.take() });
+                call.diffs.push(Diff { path, old_text: shown.old.take_owned(), new_text: shown.new.take_owned() });
             }
         }
     }

@@ -23,7 +23,7 @@ impl Prompts {
     /// Takes a row.
     pub(crate) fn take(&mut self, row: &mut Columns) {
         if let Some(content) = row.text() {
-            let timestamp = time::milliseconds(row.number().unwrap_or_default());
+            let timestamp = time::stored_milliseconds(row.number().unwrap_or_default());
             self.0.push((PromptHistoryEntry { content, timestamp, is_shell: row.flag() }, row.whole()));
         }
     }

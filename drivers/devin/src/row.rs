@@ -7,6 +7,7 @@ use crate::time;
 use crate::title;
 use crate::value::{Columns, list};
 use sepia_ir::{DriverError, Session, SqlValue, Warning};
+use sepia_sdk::one_line;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -109,8 +110,8 @@ pub(crate) fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> 
     let mut row = Columns::of(row);
     let mut session = Session::new(row.text()?, BACKEND);
     let mut warnings = Vec::new();
-    let created = row.number().and_then(time::seconds);
-    let active = row.number().and_then(time::seconds);
+    let created = row.number().and_then(time::plausible);
+    let active = row.number().and_then(time::plausible);
     session.last_activity_at = active.or(created).unwrap_or_default().max(created.unwrap_or_default());
     session.created_at = created.unwrap_or(session.last_activity_at);
     session.title = row.text().and_then(|stored| title::kept(&stored)).unwrap_or_default();
@@ -153,7 +154,7 @@ fn backend(stored: Option<String>) -> String {
 pub(crate) fn json_list(column: &str, stored: Option<String>, file: &str, warnings: &mut Vec<Warning>) -> String {
     let empty = || "[]".to_owned();
     let Some(stored) = stored.filter(|text| !matches!(text.trim(), "" | "null")) else { return empty() };
-    let cleaned = crate::metadata::clean(&stored).into_owned();
+    let cleaned = sepia_sdk::metadata::clean(&stored).into_owned();
     if cleaned.trim_start().starts_with('[') && serde_json::from_str::<&RawValue>(&cleaned).is_ok() {
         return cleaned;
     }
@@ -186,7 +187,7 @@ fn first_prompts(opened: &Opened, ids: &[&str]) -> Result<HashMap<String, String
 /// Takes the first prompt for a title where there is none.
 pub(crate) fn from_prompt(row: &mut Listed, prompt: Option<&str>) {
     if let Some(prompt) = prompt.filter(|_| row.session.title.is_empty()) {
-        row.session.title = title::one_line(prompt);
+        row.session.title = one_line(prompt);
         row.title_source = "first-prompt";
     }
 }
@@ -211,11 +212,11 @@ pub(crate) fn from_nodes(opened: &Opened, row: &mut Listed) -> Result<(), Driver
 fn from_messages(row: &mut Listed, glance: &Glance<'_>, source: &'static str) -> Result<(), DriverError> {
     let session = &mut row.session;
     if session.title.is_empty() {
-        session.title = title::one_line(&glance.first_prompt()?.unwrap_or_default());
+        session.title = one_line(&glance.first_prompt()?.unwrap_or_default());
         row.title_source = source;
     }
     if session.title.is_empty() {
-        session.title = title::one_line(&session.id);
+        session.title = one_line(&session.id);
         row.title_source = "id";
     }
     if session.model.is_empty() {
@@ -251,7 +252,7 @@ fn sub_agents(opened: &Opened, rows: &mut Vec<Listed>, heads: &Heads) -> Result<
         session.parent_session_id = Some(parent.id.clone());
         session.agent_id = Some(head.agent.clone());
         session.main_chain_id = head.tip;
-        let updated = time::seconds(head.updated);
+        let updated = time::plausible(head.updated);
         session.last_activity_at = updated.unwrap_or(parent.last_activity_at);
         let begun = glance.first_time()?.unwrap_or(parent.created_at);
         session.created_at = begun.min(session.last_activity_at);

@@ -119,18 +119,21 @@ pub(crate) fn sql(opened: &Opened, with_nodes: bool) -> String {
 fn found(row: Vec<SqlValue>, heads: &Heads) -> Found {
     let mut hasher = DefaultHasher::new();
     for value in &row {
-        value::bytes(value).hash(&mut hasher);
+        let bytes = value::bytes(value);
+        // The length as the same number in every form of this driver.
+        hasher.write_u64(bytes.len() as u64);
+        hasher.write(&bytes);
     }
     let mut columns = value::Columns::of(row);
     let id = columns.text();
     // Columns of `LISTED`, whose times stand behind the id.
-    let created = columns.number().and_then(time::seconds);
-    let active = columns.number().and_then(time::seconds);
+    let created = columns.number().and_then(time::plausible);
+    let active = columns.number().and_then(time::plausible);
     let mut changed = active.or(created).unwrap_or_default().max(created.unwrap_or_default());
     if let Some(id) = &id {
         for head in heads.of(id) {
             (&head.agent, head.tip, head.updated.to_bits()).hash(&mut hasher);
-            changed = changed.max(time::seconds(head.updated).unwrap_or_default());
+            changed = changed.max(time::plausible(head.updated).unwrap_or_default());
         }
         if let Some(parent) = heads.parents.get(id) {
             (&parent.session, parent.node).hash(&mut hasher);

@@ -2,8 +2,6 @@
 
 use crate::facts::{Facts, Outline};
 use crate::heads::Heads;
-use crate::json::{List, Members, Number, Str, Whole, members, parse, part};
-use crate::metadata::Object;
 use crate::place::{self, Opened, Source};
 use crate::row::{Listed, json_list, listed};
 use crate::stats::Stats;
@@ -11,11 +9,11 @@ use crate::time;
 use crate::value::{Columns, text};
 use sepia_ir::{CheckpointRef, DriverError, ErrorCode, Session, SessionRef, SqlValue, Warning};
 use sepia_sdk::Host;
+use sepia_sdk::json::{List, Number, Object, Str, Whole, members, parse, part};
+use sepia_sdk::metadata::{Members, capped};
 use serde::Serialize;
 use std::rc::Rc;
 
-/// Warnings told one by one; of more only the number is told.
-const MOST_WARNINGS: usize = 100;
 /// Branches told one by one.
 const MOST_BRANCHES: usize = 100;
 /// Member of a session's stored metadata that holds checkpoints.
@@ -52,14 +50,14 @@ impl Stored {
 
 impl Stored {
     /// Tells what is in the columns.
-    fn tell(&self, file: &str, session: &mut Session, metadata: &mut Object, warnings: &mut Vec<Warning>) {
+    fn tell(&self, file: &str, session: &mut Session, metadata: &mut Members, warnings: &mut Vec<Warning>) {
         session.shell_last_seen_index = self.shell_last_seen_index.unwrap_or_default();
         session.cogs_json = json_list("cogs_json", self.cogs_json.clone(), file, warnings);
         let Some(stored) = self.metadata.as_ref().filter(|stored| !matches!(stored.trim(), "" | "null")) else {
             return;
         };
-        let stored = crate::metadata::clean(stored);
-        let members: Members<'_> = match parse(&stored) {
+        let stored = sepia_sdk::metadata::clean(stored);
+        let members: Object<'_> = match parse(&stored) {
             Ok(members) if stored.trim_start().starts_with('{') => members,
             _ => {
                 let message = "column metadata of the session holds no JSON object; it is left out";
@@ -158,7 +156,7 @@ impl Found {
     ) -> Result<Session, DriverError> {
         let mut session = self.listed.session.clone();
         session.main_chain_id = facts.tip;
-        let mut metadata = Object::default();
+        let mut metadata = Members::default();
         let mut all = self.listed.warnings.clone();
         if let Some(stored) = &self.stored {
             stored.tell(self.opened.source.file(), &mut session, &mut metadata, &mut all);
@@ -201,20 +199,10 @@ impl Found {
 }
 
 /// What a row of a list tells in its metadata.
-pub(crate) fn describe(listed: &Listed, metadata: &mut Object) {
+pub(crate) fn describe(listed: &Listed, metadata: &mut Members) {
     metadata.text("titleSource", listed.title_source);
     metadata.maybe("timeSource", listed.time_source);
-    metadata.number("spawnedAt", listed.spawned_at);
-}
-
-/// At most so many warnings as somebody would read.
-pub(crate) fn capped(mut warnings: Vec<Warning>) -> Vec<Warning> {
-    if warnings.len() > MOST_WARNINGS {
-        let more = warnings.len() - MOST_WARNINGS;
-        warnings.truncate(MOST_WARNINGS);
-        warnings.push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
-    }
-    warnings
+    metadata.maybe_number("spawnedAt", listed.spawned_at);
 }
 
 /// A branch that is not the live one.
@@ -248,14 +236,14 @@ members! {
     }
 }
 
-fn checkpoints(raw: crate::json::Raw<'_>) -> Vec<CheckpointRef> {
+fn checkpoints(raw: sepia_sdk::json::Raw<'_>) -> Vec<CheckpointRef> {
     let stored = part::<List<Checkpoint<'_>>>(raw).items;
     let fit = stored.into_iter().filter_map(|mut checkpoint| {
         Some(CheckpointRef {
-            ref_: checkpoint.name.take().filter(|name| !name.is_empty())?,
-            created_at: time::milliseconds(checkpoint.created_at.0.unwrap_or_default()),
+            ref_: checkpoint.name.take_owned().filter(|name| !name.is_empty())?,
+            created_at: time::stored_milliseconds(checkpoint.created_at.0.unwrap_or_default()),
             run_count: checkpoint.run_count.0,
-            kind: checkpoint.kind.take(),
+            kind: checkpoint.kind.take_owned(),
         })
     });
     fit.collect()

@@ -3,6 +3,7 @@
 use crate::draft::Prompt;
 use crate::facts::{Facts, Outline};
 use sepia_ir::{Role, ToolCallStatus};
+use sepia_sdk::stats::Stats as Counts;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -27,59 +28,27 @@ struct OffChain {
     counts: Counts,
 }
 
-/// Counts of some nodes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Counts {
-    /// Typed prompts, model messages and tool results.
-    messages: u64,
-    user_prompts: u64,
-    assistant_messages: u64,
-    tool_calls: u64,
-    tool_results: u64,
-    /// Results whose own row says that the tool failed.
-    tool_errors: u64,
-    usage: Tokens,
-}
-
-/// Tokens, once per message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Tokens {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-}
-
-impl Counts {
-    fn take(&mut self, outline: &Outline, counted: bool, unsaid_is_typed: bool) {
-        match outline.role {
-            Role::User => {
-                let typed = outline.prompt == Prompt::Typed || outline.prompt == Prompt::Unsaid && unsaid_is_typed;
-                self.user_prompts += u64::from(typed);
-            }
-            Role::Assistant => {
-                self.assistant_messages += u64::from(!outline.sums_up);
-                self.tool_calls += outline.calls.len() as u64;
-            }
-            Role::Tool => {
-                self.tool_results += 1;
-                let failed = outline.answers.as_ref().and_then(|(_, outcome)| outcome.status);
-                self.tool_errors += u64::from(failed == Some(ToolCallStatus::Error));
-            }
-            Role::System => {}
+/// Counts a node.
+fn count(counts: &mut Counts, outline: &Outline, counted: bool, unsaid_is_typed: bool) {
+    match outline.role {
+        Role::User => {
+            let typed = outline.prompt == Prompt::Typed || outline.prompt == Prompt::Unsaid && unsaid_is_typed;
+            counts.user_prompts += u64::from(typed);
         }
-        if let Some(usage) = outline.usage.filter(|_| counted) {
-            self.usage.input += whole(usage.input);
-            self.usage.output += whole(usage.output);
-            self.usage.cache_read += whole(usage.cache_read.unwrap_or_default());
-            self.usage.cache_write += whole(usage.cache_write.unwrap_or_default());
+        Role::Assistant => {
+            counts.assistant_messages += u64::from(!outline.sums_up);
+            counts.tool_calls += outline.calls.len() as u64;
         }
+        Role::Tool => {
+            counts.tool_results += 1;
+            let failed = outline.answers.as_ref().and_then(|(_, outcome)| outcome.status);
+            counts.tool_errors += u64::from(failed == Some(ToolCallStatus::Error));
+        }
+        Role::System => {}
     }
-
-    fn finish(&mut self) {
-        self.messages = self.user_prompts + self.assistant_messages + self.tool_results;
+    if let Some(usage) = outline.usage.filter(|_| counted) {
+        let (read, written) = (usage.cache_read.unwrap_or_default(), usage.cache_write.unwrap_or_default());
+        counts.usage.add([usage.input, usage.output, read, written].map(whole));
     }
 }
 
@@ -96,17 +65,17 @@ pub(crate) fn stats(outlines: &[Outline], facts: &Facts, elsewhere: &HashSet<i64
     for (outline, fact) in outlines.iter().zip(&facts.nodes) {
         if fact.live {
             if !fact.repeats {
-                live.take(outline, fact.counted, typed);
+                count(&mut live, outline, fact.counted, typed);
             }
         } else if !elsewhere.contains(&outline.id) {
             off.nodes += 1;
             if !fact.repeats {
-                off.counts.take(outline, fact.counted, typed);
+                count(&mut off.counts, outline, fact.counted, typed);
             }
         }
     }
-    live.finish();
-    off.counts.finish();
+    live.total();
+    off.counts.total();
     Stats { live, off_chain: (off.nodes > 0).then_some(off) }
 }
 

@@ -3,12 +3,12 @@
 use crate::atif;
 use crate::gather::{elsewhere, gather, look};
 use crate::heads::Heads;
-use crate::metadata::Object;
 use crate::place::{self, Source};
 use crate::row::{Listed, listed};
-use crate::session::{Found, capped, describe, in_databases};
+use crate::session::{Found, describe, in_databases};
 use sepia_ir::{DriverError, ErrorCode, FileEntry, Session, SessionRef, Summary, SummaryDetail, Warning};
 use sepia_sdk::Host;
+use sepia_sdk::metadata::{Members, capped};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -89,7 +89,7 @@ fn passed_over(id: &str, error: &DriverError) -> Warning {
 /// A row as its columns tell it.
 fn plain(row: &Listed) -> Session {
     let mut session = row.session.clone();
-    let mut metadata = Object::default();
+    let mut metadata = Members::default();
     describe(row, &mut metadata);
     metadata.warnings(&capped(row.warnings.clone()));
     session.metadata = metadata.finish();

@@ -153,6 +153,12 @@ pub(super) struct ExportArgs {
     /// The agent's own bytes, verbatim, instead of JSON
     #[arg(long)]
     pub(super) native: bool,
+    /// With all keys and passwords that are in it; otherwise they are taken out
+    #[arg(long, conflicts_with = "native")]
+    pub(super) verbatim: bool,
+    /// Only the structure: roles, times, tools, counts and lengths, and no text
+    #[arg(long, conflicts_with_all = ["native", "verbatim"])]
+    pub(super) structure: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,9 @@ use super::controls::Guarded;
 use super::exit::Failure;
 use super::{output, setup};
 use crate::loader::NativeCopy;
-use crate::plane::{OpenSession, PlaneError};
+use crate::plane::{OpenSession, PlaneError, Revise};
+use sepia_ir::{MessageNode, Session, StreamedSession};
+use sepia_redaction::Redactor;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -21,7 +23,12 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
     } else {
-        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?))
+        let redaction = match (args.verbatim, args.structure) {
+            (true, _) => None,
+            (false, true) => Some(Box::new(Redactor::structure_only())),
+            (false, false) => Some(Box::new(Redactor::new())),
+        };
+        Source::Ir(Box::new(plane.open(&session.id, session.agent.as_deref()).await?), redaction)
     };
     // Dropped before its time when a signal ends the command: what then looks like the end of
     // the session is none, and no file may be made of it.
@@ -30,8 +37,10 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(move || match args.output {
         None => {
             let mut out = BufWriter::with_capacity(BUFFER, Guarded::new(io::stdout().lock(), output::is_terminal()));
-            source.write(&mut out)?;
-            out.flush().map_err(|e| Failure::output(&e))
+            let notice = source.write(&mut out)?;
+            out.flush().map_err(|e| Failure::output(&e))?;
+            tell(notice);
+            Ok(())
         }
         Some(path) => to_file(source, &path, &given_up),
     });
@@ -42,32 +51,70 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
 
 /// What is written.
 enum Source {
-    Ir(Box<OpenSession>),
+    /// The session, without what the redactor takes out.
+    Ir(Box<OpenSession>, Option<Box<Redactor>>),
     Native(NativeCopy),
 }
 
+/// Takes out what is not to be shared.
+struct Redacted<'a>(&'a mut Redactor);
+
+impl Revise for Redacted<'_> {
+    fn header(&mut self, header: &mut Session) {
+        self.0.session(header);
+    }
+
+    fn nodes(&mut self, nodes: &mut [MessageNode]) {
+        self.0.nodes(nodes);
+    }
+}
+
+/// What is in the export that was made, and what is not, for whoever made it.
+fn notice(redactor: Option<&Redactor>) -> Option<String> {
+    match redactor {
+        None => Some("verbatim: keys and passwords that are in the session are in the export too".to_owned()),
+        Some(redactor) if redactor.is_structure_only() => {
+            Some("only the structure of the session: no text of it".to_owned())
+        }
+        Some(redactor) if redactor.count() == 0 => None,
+        Some(redactor) => Some(format!("taken out: {}; --verbatim keeps everything", redactor.summary())),
+    }
+}
+
+/// Told when the export is where it was to be.
+fn tell(notice: Option<String>) {
+    if let Some(notice) = notice {
+        let _gone = writeln!(io::stderr(), "{notice}");
+    }
+}
+
 impl Source {
-    fn write(self, out: &mut impl Write) -> Result<(), Failure> {
+    fn write(self, out: &mut impl Write) -> Result<Option<String>, Failure> {
         match self {
-            Self::Ir(session) => {
+            Self::Ir(session, mut redactor) => {
                 let sink = |e: io::Error| Failure::output(&e);
                 out.write_all(b"{\"session\":").map_err(sink)?;
                 let mut broken = None;
-                let written = session.serialize_blocking(|streamed| {
+                let serialize = |streamed: &StreamedSession<'_>| {
                     let mut out = Noting { out: &mut *out, broken: &mut broken };
                     streamed.serialize(&mut crate::jsonrpc::serializer(&mut out))
-                });
+                };
+                let written = match &mut redactor {
+                    Some(redactor) => session.serialize_blocking(&mut Redacted(redactor), serialize),
+                    None => session.serialize_blocking(&mut (), serialize),
+                };
                 if let Some(e) = broken {
                     return Err(Failure::output(&e));
                 }
                 written?;
-                out.write_all(b"}\n").map_err(sink)
+                out.write_all(b"}\n").map_err(sink)?;
+                Ok(notice(redactor.as_deref()))
             }
             Self::Native(mut copy) => {
                 while let Some(chunk) = copy.chunks.blocking_recv() {
                     out.write_all(&chunk.map_err(PlaneError::from)?).map_err(|e| Failure::output(&e))?;
                 }
-                Ok(())
+                Ok(notice(None))
             }
         }
     }
@@ -118,24 +165,27 @@ fn to_file(source: Source, path: &Path, given_up: &AtomicBool) -> Result<(), Fai
         }
         if !meta.is_file() {
             let mut out = BufWriter::with_capacity(BUFFER, File::options().write(true).open(path).map_err(failed)?);
-            source.write(&mut out).map_err(|failure| match failure {
+            let notice = source.write(&mut out).map_err(|failure| match failure {
                 Failure::OutputClosed => failed(io::ErrorKind::BrokenPipe.into()),
                 other => other,
             })?;
-            return out.flush().map_err(failed);
+            out.flush().map_err(failed)?;
+            tell(notice);
+            return Ok(());
         }
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let mut out = BufWriter::with_capacity(BUFFER, file);
-    source.write(&mut out).map_err(unchanged)?;
+    let notice = source.write(&mut out).map_err(unchanged)?;
     let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
     file.as_file().sync_all().map_err(failed)?;
     if given_up.load(Ordering::Acquire) {
         return Err(failed(io::ErrorKind::Interrupted.into()));
     }
     file.persist(&real).map_err(|e| failed(e.error))?;
+    tell(notice);
     if output::is_terminal() {
         let _gone = writeln!(io::stderr(), "wrote {}", path.display());
     }

@@ -38,7 +38,8 @@ impl HostConnection for Reach {
         sql: String,
         parameters: Vec<SqlValue>,
     ) -> Answer<Resource<Rows>> {
-        match self.databases.get(&connection)?.query(&sql, &parameters) {
+        let connection = self.databases.get(&connection)?;
+        match apart(|| connection.query(&sql, &parameters)) {
             Ok(rows) => Ok(Ok(self.databases.push(rows)?)),
             Err(error) => Ok(Err(error.into())),
         }

@@ -152,7 +152,7 @@ fn hits(hits: &mut [SearchHit], query: &SearchQuery) -> Result<(), Breach> {
     }
     for hit in hits {
         let title = hit.part == SearchPart::Title;
-        if title != hit.node_id.is_none() || hit.node_id.is_some_and(|id| id <= 0) || !query.looks_at(hit.part) {
+        if title != hit.node_id.is_none() || hit.node_id.is_some_and(|id| id < 0) || !query.looks_at(hit.part) {
             return breach(format!("a hit in `{}` of node {:?} was not asked for", hit.part.name(), hit.node_id));
         }
         finite("created-at of a hit", hit.created_at)?;

@@ -18,8 +18,9 @@ impl Plane {
         one.map(|found| vec![*found]).ok_or_else(|| PlaneError::unknown_agent(agent, &known))
     }
 
-    /// Asks the readers one after the other until one knows the session. An id that two agents
-    /// have is the first one's; `agent` tells them apart. A driver that fails does not hide
+    /// Asks the readers one after the other until one knows the session, first the one that had
+    /// it last. An id that two agents have is the first one's; `agent` tells them apart. A driver
+    /// that fails does not hide
     /// the session of another, and its fault is the answer when nobody knows the session.
     pub(super) async fn first_that_knows<'a, T, F>(
         &'a self,
@@ -34,10 +35,20 @@ impl Plane {
         if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(char::is_control) {
             return Err(PlaneError::unknown_session(id));
         }
+        let mut readers = readers;
+        let had_it = agent.is_none().then(|| self.whereabouts.of(id)).flatten();
+        if let Some(at) = readers.iter().position(|(about, _)| Some(&about.manifest.id) == had_it.as_ref()) {
+            readers[..=at].rotate_right(1);
+        }
         let mut failed = None;
         for (about, reader) in readers {
             match ask(about, reader).await {
-                Ok(answer) => return Ok((about, answer)),
+                Ok(answer) => {
+                    if agent.is_none() {
+                        self.whereabouts.seen(std::iter::once((id, about.manifest.id.as_str())));
+                    }
+                    return Ok((about, answer));
+                }
                 Err(fault) if fault.is_not_found() => {}
                 Err(fault) => {
                     tracing::warn!("{fault}");

@@ -14,13 +14,14 @@ mod reading;
 mod resolve;
 mod row;
 mod search;
+mod whereabouts;
 
 pub use agents::{Agent, AgentStore};
 pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
-pub use reading::OpenSession;
+pub use reading::{OpenSession, Revise};
 pub use resolve::Resolved;
 pub use row::{SessionRow, Source, Span};
 pub use search::{FoundRow, Hit, SearchEnd, SearchRequest};
@@ -30,6 +31,7 @@ use crate::limits::Limits;
 use crate::registry::{LazyRegistry, Registry};
 use page_index::PageIndexes;
 use std::sync::OnceLock;
+use whereabouts::Whereabouts;
 
 /// The plane of one process.
 pub struct Plane {
@@ -38,6 +40,7 @@ pub struct Plane {
     config: PlaneConfig,
     limits: Limits,
     page_indexes: PageIndexes,
+    whereabouts: Whereabouts,
     /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
     /// to be the same for all who ask this process.
     node: OnceLock<Node>,
@@ -52,6 +55,7 @@ impl Plane {
             config,
             limits,
             page_indexes: PageIndexes::default(),
+            whereabouts: Whereabouts::default(),
             node: OnceLock::new(),
         }
     }

@@ -37,6 +37,20 @@ impl Plane {
     }
 }
 
+/// Changes a session on its way out.
+pub trait Revise {
+    /// The session without its nodes.
+    fn header(&mut self, header: &mut Session);
+    /// The next nodes.
+    fn nodes(&mut self, nodes: &mut [MessageNode]);
+}
+
+/// Changes nothing.
+impl Revise for () {
+    fn header(&mut self, _: &mut Session) {}
+    fn nodes(&mut self, _: &mut [MessageNode]) {}
+}
+
 impl OpenSession {
     /// The session without its nodes.
     pub fn header(&self) -> &Session {
@@ -51,16 +65,21 @@ impl OpenSession {
     /// Hands the whole session to a serialiser, node by node, so that it is never in memory as
     /// a whole. Blocks while batches are made, so it belongs on a thread that may block.
     ///
-    /// Where `serialize` fails because the driver did, the error is the driver's.
+    /// What is handed over went through `revise`. Where `serialize` fails because the driver did, the error is the driver's.
     pub fn serialize_blocking<T, E: std::fmt::Display>(
         self,
+        revise: &mut impl Revise,
         serialize: impl FnOnce(&StreamedSession<'_>) -> Result<T, E>,
     ) -> Result<T, PlaneError> {
-        let Transcript { header, mut batches } = self.transcript;
+        let Transcript { mut header, mut batches } = self.transcript;
+        revise.header(&mut header);
         let failed: RefCell<Option<Fault>> = RefCell::new(None);
         let next = || match batches.blocking_recv() {
             None => Ok(None),
-            Some(Ok(nodes)) => Ok(Some(nodes)),
+            Some(Ok(mut nodes)) => {
+                revise.nodes(&mut nodes);
+                Ok(Some(nodes))
+            }
             Some(Err(fault)) => {
                 let message = fault.to_string();
                 *failed.borrow_mut() = Some(fault);

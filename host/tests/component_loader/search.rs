@@ -74,7 +74,7 @@ async fn hits_that_can_not_be_break_the_contract() {
         "inside-a-character",
         "long",
         "no-node",
-        "node-0",
+        "negative-node",
         "title-of-a-node",
         "no-time",
         "fewer",

@@ -5,6 +5,8 @@
 //! that the list and the session agree on it is for this.
 
 mod failure;
+#[cfg(feature = "in-process")]
+mod in_process;
 mod laws;
 mod report;
 mod subject;
@@ -12,7 +14,9 @@ mod suite;
 mod tree;
 
 pub use failure::Failure;
+#[cfg(feature = "in-process")]
+pub use in_process::InProcess;
 pub use report::{Outcome, Report};
 pub use subject::{Copy, Opened, Subject};
 pub use suite::Suite;
-pub use tree::tree_hash;
+pub use tree::{copy_tree, tree_hash};

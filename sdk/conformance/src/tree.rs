@@ -1,4 +1,4 @@
-//! A digest of everything in a folder, to prove that nothing changed.
+//! Whole folders: a digest that proves that nothing changed, and copies to try things on.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -39,6 +39,21 @@ pub fn tree_hash(place: &Path) -> io::Result<String> {
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text)
+}
+
+/// Copies the files and folders below a folder into another, which is made if need be.
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
 }
 
 fn content(path: &Path, digest: &mut Sha256) -> io::Result<()> {

@@ -30,6 +30,8 @@ mod session_read;
 
 pub mod json;
 pub mod metadata;
+pub mod stats;
+pub mod time;
 
 #[cfg(target_family = "wasm")]
 pub mod component;
@@ -41,7 +43,7 @@ pub use host::{Database, Host, Query, Services};
 pub use one_line::one_line;
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};
-pub use session_read::{NativeCopy, SessionRead, Transcript};
+pub use session_read::{NativeCopy, SessionRead, Transcript, window};
 
 /// Makes a component of a driver type. In a native build it only checks that it is one.
 #[macro_export]

@@ -1,9 +1,15 @@
 //! `metadata` of a node, written straight as JSON text: most nodes have little of it and
 //! there are many.
 
-use sepia_ir::Json;
+use sepia_ir::{Json, Warning};
+use serde::Serialize;
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
+
+/// Warnings of one session that are told one by one; of more only the number is told.
+const MOST_WARNINGS: usize = 100;
+/// Room for what most nodes have, bytes.
+const ROOM: usize = 160;
 
 /// A JSON object being written.
 #[derive(Debug, Default)]
@@ -13,10 +19,14 @@ pub struct Members {
 
 impl Members {
     fn key(&mut self, key: &str) {
-        self.text.push(if self.text.is_empty() { '{' } else { ',' });
-        self.text.push('"');
-        self.text.push_str(key);
-        self.text.push_str("\":");
+        if self.text.is_empty() {
+            self.text.reserve(ROOM);
+            self.text.push('{');
+        } else {
+            self.text.push(',');
+        }
+        push_string(&mut self.text, key);
+        self.text.push(':');
     }
 
     /// A string.
@@ -40,11 +50,18 @@ impl Members {
         }
     }
 
-    /// A count.
-    pub fn number(&mut self, key: &str, value: u64) {
+    /// A number that JSON has: a whole one, or a finite one.
+    pub fn number(&mut self, key: &str, value: impl Display) {
         self.key(key);
         // Writing to a string can't fail.
         let _ = write!(self.text, "{value}");
+    }
+
+    /// As [`number`](Self::number), if there is one.
+    pub fn maybe_number(&mut self, key: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.number(key, value);
+        }
     }
 
     /// JSON text as it stands in a record.
@@ -63,6 +80,22 @@ impl Members {
         }
     }
 
+    /// Something that has a JSON form.
+    pub fn value(&mut self, key: &str, value: &impl Serialize) {
+        // Plain structs always have one.
+        if let Ok(json) = serde_json::to_string(value) {
+            self.key(key);
+            self.text.push_str(&json);
+        }
+    }
+
+    /// Warnings, if there are any.
+    pub fn warnings(&mut self, warnings: &[Warning]) {
+        if !warnings.is_empty() {
+            self.value("warnings", &warnings);
+        }
+    }
+
     /// The JSON text; `null` when nothing was written.
     pub fn finish(mut self) -> Json {
         if self.text.is_empty() {
@@ -71,6 +104,16 @@ impl Members {
         self.text.push('}');
         self.text
     }
+}
+
+/// At most so many warnings as somebody would read.
+pub fn capped(mut warnings: Vec<Warning>) -> Vec<Warning> {
+    if warnings.len() > MOST_WARNINGS {
+        let more = warnings.len() - MOST_WARNINGS;
+        warnings.truncate(MOST_WARNINGS);
+        warnings.push(Warning::new("more-warnings", format!("{more} more warnings of this session are not listed")));
+    }
+    warnings
 }
 
 /// JSON text of a string.
@@ -109,6 +152,10 @@ pub fn clean(json: &str) -> Cow<'_, str> {
 }
 
 fn is_too_deep(json: &str) -> bool {
+    // Nearly all texts have fewer brackets than that, in strings or out of them.
+    if memchr::memchr2_iter(b'[', b'{', json.as_bytes()).nth(DEEPEST).is_none() {
+        return false;
+    }
     let (mut depth, mut at) = (0usize, 0);
     let bytes = json.as_bytes();
     while let Some(byte) = bytes.get(at) {
@@ -153,13 +200,14 @@ mod tests {
     #[test]
     fn what_is_written_is_json() {
         let mut members = Members::default();
-        members.text("a", "x\"\n");
+        members.text("a\"", "x\"\n");
         members.maybe("b", Some(""));
         members.flag("c", true);
         members.raw("d", r#"["\ud83d"]"#);
         members.list("e", &["1".to_owned(), "2".to_owned()]);
         members.number("f", 7);
-        assert_eq!(members.finish(), r#"{"a":"x\"\n","c":true,"d":["\ufffd"],"e":[1,2],"f":7}"#);
+        members.maybe_number("g", None::<i64>);
+        assert_eq!(members.finish(), r#"{"a\"":"x\"\n","c":true,"d":["\ufffd"],"e":[1,2],"f":7}"#);
         assert_eq!(Members::default().finish(), "null");
     }
 }

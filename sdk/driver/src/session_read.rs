@@ -8,6 +8,7 @@ use sepia_ir::{
     SearchReport, Session, SessionRef, Summary, SummaryDetail, chain,
 };
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Lists and reads sessions; the Rust form of `wit/session-read.wit`, where each function is
 /// described. What has a default here is right for small stores and slow for large ones.
@@ -98,12 +99,19 @@ pub trait NativeCopy: 'static {
     fn next(&mut self, max: usize) -> Result<Vec<u8>, DriverError>;
 }
 
+/// The positions that a page has, of a branch of `total` nodes: the last ones before `before`, at most
+/// `limit` and one at least.
+pub fn window(query: &HistoryQuery, total: usize) -> Range<usize> {
+    let end = query.before.map_or(total, |before| usize::try_from(before).unwrap_or(total).min(total));
+    end.saturating_sub(query.limit.max(1) as usize)..end
+}
+
 /// The page that a query asks for, of the nodes at these positions.
 fn page_of(nodes: &[MessageNode], positions: &[usize], query: &HistoryQuery) -> HistoryPage {
     let total = positions.len();
-    let end = query.before.map_or(total, |b| usize::try_from(b).unwrap_or(total).min(total));
-    let start = end.saturating_sub(query.limit.max(1) as usize);
-    let window: Vec<MessageNode> = positions[start..end].iter().map(|at| nodes[*at].clone()).collect();
+    let range = window(query, total);
+    let start = range.start;
+    let window: Vec<MessageNode> = positions[range].iter().map(|at| nodes[*at].clone()).collect();
     let declared: HashSet<&str> = window.iter().flat_map(|n| &n.tool_calls).map(|c| c.id.as_str()).collect();
     let wanted: HashSet<&str> =
         window.iter().filter_map(|n| n.tool_call_id.as_deref()).filter(|id| !declared.contains(id)).collect();

@@ -35,6 +35,10 @@ impl Formatter for SingleLine {
 
 /// Writes UTF-8 text that is inside a JSON string wherever it holds a separator.
 fn escape_separators<W: ?Sized + Write>(out: &mut W, text: &[u8]) -> io::Result<()> {
+    // Most pieces are short and plain.
+    if memchr2(0xE2, 0xC2, text).is_none() {
+        return out.write_all(text);
+    }
     let mut written = 0;
     for at in memchr2_iter(0xE2, 0xC2, text) {
         let (escape, length): (&[u8], usize) = match text[at..] {

@@ -12,6 +12,7 @@
 mod check;
 mod child;
 mod client;
+mod listing;
 mod median;
 mod native;
 mod options;

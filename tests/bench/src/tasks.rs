@@ -27,17 +27,17 @@ const COMMON: &str = "the";
 
 /// All that a task needs.
 pub(crate) struct Ground<'a> {
-    options: &'a Options,
-    place: PathBuf,
-    truth: Truth,
+    pub(crate) options: &'a Options,
+    pub(crate) place: PathBuf,
+    pub(crate) truth: Truth,
     largest: Known,
     smallest: Known,
     /// Our own files, outputs, and a folder with the driver program.
-    work: TempDir,
+    pub(crate) work: TempDir,
 }
 
 /// Makes a command anew for each run.
-type Making<'a> = Box<dyn Fn() -> Command + 'a>;
+pub(crate) type Making<'a> = Box<dyn Fn() -> Command + 'a>;
 
 impl<'a> Ground<'a> {
     pub(crate) fn new(options: &'a Options, place: PathBuf, truth: Truth) -> Result<Self, Failed> {
@@ -63,7 +63,7 @@ impl<'a> Ground<'a> {
         Ok(rows)
     }
 
-    fn sepia(&self) -> Command {
+    pub(crate) fn sepia(&self) -> Command {
         let mut command = Command::new(&self.options.program);
         command
             .env_clear()
@@ -75,13 +75,13 @@ impl<'a> Ground<'a> {
     }
 
     /// With the driver that is a program.
-    fn process(&self) -> Command {
+    pub(crate) fn process(&self) -> Command {
         let mut command = self.sepia();
         command.env("SEPIA_DRIVER_DIR", self.work.path().join("drivers"));
         command
     }
 
-    fn native(&self, task: &str) -> Result<Command, Failed> {
+    pub(crate) fn native(&self, task: &str) -> Result<Command, Failed> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["native", task]).arg(self.place.join("claude/projects"));
         Ok(command)
@@ -95,7 +95,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Runs the commands in turn, as many rounds as there are to be.
-    fn in_turn<const N: usize>(&self, commands: &[Making<'_>; N]) -> Result<[Used; N], Failed> {
+    pub(crate) fn in_turn<const N: usize>(&self, commands: &[Making<'_>; N]) -> Result<[Used; N], Failed> {
         let mut runs = [const { Vec::new() }; N];
         for _ in 0..self.options.rounds {
             for (command, runs) in commands.iter().zip(&mut runs) {
@@ -103,45 +103,6 @@ impl<'a> Ground<'a> {
             }
         }
         Ok(runs.map(|runs| child::summary(&runs)))
-    }
-
-    fn listings(&self) -> Result<Vec<Row>, Failed> {
-        let output = self.work.path().join("list.json");
-        let list = |more: &[&str], mut command: Command| {
-            command.args(["list", "--json"]).args(more);
-            command
-        };
-        say("list: checking");
-        child::run(&mut list(&[], self.sepia()), Some(&output))?;
-        let differ = check::listing(&output, &self.truth, &self.place)?;
-        child::run(&mut list(&[], self.process()), Some(&output))?;
-        let differ_process = check::listing(&output, &self.truth, &self.place)?;
-        child::run(&mut list(&["--stats", "--subagents"], self.sepia()), Some(&output))?;
-        let differ_usage = check::usage(&output, &self.truth)?;
-        say("list: timing");
-        let bare = self.native("list")?;
-        let [sepia, process, native] = self.in_turn(&[
-            Box::new(|| list(&[], self.sepia())),
-            Box::new(|| list(&[], self.process())),
-            Box::new(|| again(&bare)),
-        ])?;
-        say("usage: timing");
-        let bare = self.native("usage")?;
-        let [usage, native_usage] =
-            self.in_turn(&[Box::new(|| list(&["--stats", "--subagents"], self.sepia())), Box::new(|| again(&bare))])?;
-        let bar = Bar { ratio: Some(3.0), peak: Some(96), wall: None };
-        let row = |task: &str, sepia, native, bar, differ| Row {
-            task: task.to_owned(),
-            sepia,
-            native: Some(native),
-            bar,
-            differ,
-        };
-        Ok(vec![
-            row("list --json, cold", sepia, native, bar, differ),
-            row("the same, driver as a program", process, native, Bar::default(), differ_process),
-            row("list --json --stats, sub-agents too", usage, native_usage, Bar::default(), differ_usage),
-        ])
     }
 
     /// A word that is nowhere and one that is everywhere, beside ripgrep over the same files where it
@@ -323,7 +284,7 @@ fn of_walls(times: Vec<f64>) -> Used {
 }
 
 /// The same command once more.
-fn again(command: &Command) -> Command {
+pub(crate) fn again(command: &Command) -> Command {
     let mut again = Command::new(command.get_program());
     again.args(command.get_args());
     again

@@ -29,7 +29,7 @@ impl Misdeed for Bad {
             "inside-a-character" => user("ää", &[(1, 2)]),
             "long" => user(&"x".repeat(100_000), &[(0, 1)]),
             "no-node" => vec![hit(SearchPart::User, None, "text", &[(0, 4)])],
-            "node-0" => vec![hit(SearchPart::User, Some(0), "text", &[(0, 4)])],
+            "negative-node" => vec![hit(SearchPart::User, Some(-1), "text", &[(0, 4)])],
             "title-of-a-node" => vec![hit(SearchPart::Title, Some(1), "text", &[(0, 4)])],
             "other-part" => vec![hit(SearchPart::Thinking, Some(1), "text", &[(0, 4)])],
             "no-time" => vec![SearchHit { created_at: f64::NAN, ..user("text", &[(0, 4)]).remove(0) }],

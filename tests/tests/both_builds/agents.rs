@@ -20,8 +20,9 @@ fn of_cline() {
 #[test]
 fn of_cursor() {
     let store = Store::sample("cursor/home");
-    let [cursor, ide] = [".cursor", ".config/Cursor/User"].map(|place| store.root().join(place));
-    let both = Both::of("cursor", &[("cursor", &cursor), ("ide", &ide)]);
+    let [cursor, config, ide] =
+        [".cursor", ".config/cursor", ".config/Cursor/User"].map(|place| store.root().join(place));
+    let both = Both::of("cursor", &[("cursor", &cursor), ("config", &config), ("ide", &ide)]);
     // Chats with a sub-agent, one of the agent protocol, transcripts alone, one of the IDE.
     assert_eq!(both_keep_the_laws_over(&both, &store), 10);
 }

@@ -112,7 +112,8 @@ fn of_odd_files() {
 
 #[test]
 fn both_find_the_same() {
-    let both = Both::over(Store::samples().root());
+    let store = Store::samples();
+    let both = Both::over(store.root());
     for (text, regex, ignore_case) in
         [("tax", false, false), ("TAX", false, true), ("t[ao]", true, false), ("e", false, false), ("\n", false, false)]
     {

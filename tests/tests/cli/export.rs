@@ -1,6 +1,7 @@
 //! `sepia export`
 
 use sepia_tests::Machine;
+use sepia_tests::claude::{Records, S1};
 use sepia_tests::machine::data;
 use serde_json::json;
 use std::fs;
@@ -98,4 +99,65 @@ fn the_sample_store_itself_is_as_it_was() {
     // The other tests work on copies of it.
     assert!(data().join("claude/store/projects").is_dir());
     assert_eq!(fs::read_dir(data().join("claude/store/projects/-home-dev-shop")).unwrap().count(), 13);
+}
+
+/// A session with a key in what a tool printed, in a title and in a path. Put together here, so
+/// that nothing that looks like a key stands in this repository.
+fn with_a_secret() -> (Machine, String) {
+    let key = ["ghp", "_", &"Zk9".repeat(12)].concat();
+    let machine = Machine::empty();
+    let records = Records::of(S1)
+        .user(&format!("why does {key} not work"), 1)
+        .calls("t1", "Read", &json!({"file_path": format!("/p/demo/{key}.txt")}), 2)
+        .result("t1", &format!("TOKEN={key}\nnext"), 3)
+        .assistant("done", 4);
+    machine.write(&format!("claude/projects/-p-demo/{S1}.jsonl"), records.text());
+    (machine, key)
+}
+
+#[test]
+fn what_is_to_be_shared_has_no_secrets_and_says_how_many_there_were() {
+    let (machine, key) = with_a_secret();
+    let ran = machine.run(&["export", S1]);
+    assert!(!ran.stdout.contains(&key), "{}", ran.stdout);
+    assert!(ran.stderr.contains("1 secret in ") && ran.stderr.contains("--verbatim"), "{}", ran.stderr);
+    let exported: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let title = exported["session"]["title"].as_str().unwrap();
+    let placeholder = title.strip_prefix("why does ").unwrap().strip_suffix(" not work").unwrap();
+    assert!(placeholder.starts_with("[redacted:github-token:"), "{title}");
+    let nodes = exported["session"]["nodes"].as_array().unwrap();
+    let result = nodes.iter().find(|node| node["role"] == "tool").unwrap();
+    assert_eq!(result["content"], json!(format!("TOKEN={placeholder}\nnext")), "equal secrets stay equal");
+    // In a file the same, with the notice on stderr.
+    let file = machine.place("home/out.json").display().to_string();
+    let to_file = machine.run(&["export", S1, "-o", &file]);
+    assert!(to_file.stderr.contains("1 secret in "), "{}", to_file.stderr);
+    assert!(!fs::read_to_string(&file).unwrap().contains(&key));
+}
+
+#[test]
+fn verbatim_and_native_have_everything_and_say_so() {
+    let (machine, key) = with_a_secret();
+    for how in ["--verbatim", "--native"] {
+        let ran = machine.run(&["export", how, S1]);
+        assert!(ran.stdout.matches(&key).count() >= 3, "{how}");
+        assert!(ran.stderr.starts_with("verbatim: "), "{how}: {}", ran.stderr);
+    }
+    let mut client = machine.serve();
+    assert!(client.get("sessions.export", &json!({"id": S1})).to_string().contains(&key));
+    for wrong in [["--native", "--verbatim"], ["--native", "--structure"], ["--verbatim", "--structure"]] {
+        assert_eq!(machine.run(&["export", wrong[0], wrong[1], S1]).code(), 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn structure_lets_no_text_through() {
+    let (machine, key) = with_a_secret();
+    let ran = machine.run(&["export", "--structure", S1]);
+    for text in [key.as_str(), "why does", "/p/demo", "next", "done"] {
+        assert!(!ran.stdout.contains(text), "{text} in {}", ran.stdout);
+    }
+    let exported: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let roles: Vec<_> = exported["session"]["nodes"].as_array().unwrap().iter().map(|node| &node["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
 }

@@ -1,6 +1,7 @@
 //! The command line from outside: what a person types, sees, and is left with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests")]
 
+mod agents;
 mod doctor;
 mod ends;
 mod export;

@@ -156,9 +156,14 @@ fn agents_are_listed_with_what_they_can() {
     let machine = Machine::with_samples();
     let mut client = machine.serve();
     let agents = client.get("agents.list", &json!({}));
-    let [claude] = agents.as_array().unwrap().as_slice() else { panic!("{agents}") };
-    assert_eq!((&claude["id"], &claude["capabilities"]), (&json!("claude"), &json!(["sessionRead"])));
-    assert_eq!(claude["driverForm"], "component");
+    let agents = agents.as_array().unwrap();
+    let ids: Vec<_> = agents.iter().map(|agent| agent["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["claude", "cline", "cursor", "devin"]);
+    for agent in agents {
+        assert_eq!(agent["capabilities"], json!(["sessionRead"]), "{agent}");
+        assert_eq!(agent["driverForm"], "component", "{agent}");
+    }
+    let claude = &agents[0];
     assert_eq!(claude["stores"][0]["path"], json!(machine.claude()));
     assert_eq!(claude["stores"][0]["exists"], true);
 }

@@ -1,9 +1,10 @@
 //! A store built for one test, and what a test asks of the driver.
 
+use sepia_conformance::{InProcess, copy_tree};
 use sepia_driver_claude::Claude;
 use sepia_ir::{DriverError, MessageNode, Role, Session, SessionRef, SummaryDetail};
 use sepia_sdk::subprocess::Native;
-use sepia_sdk::{Driver, Host, SessionRead, Transcript};
+use sepia_sdk::{Driver, Host, SessionRead};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +31,7 @@ impl Demo {
     pub fn samples() -> Self {
         let demo = Self::new();
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/claude/store");
-        copy(&samples, demo.root());
+        copy_tree(&samples, demo.root()).expect("a copy");
         for path in demo.files() {
             date(&path, 1_798_000_000);
         }
@@ -78,15 +79,7 @@ impl Demo {
     }
 
     pub fn try_read(&self, session: &SessionRef) -> Result<Session, DriverError> {
-        let mut transcript = Claude::open(&self.host(), session)?;
-        let mut read = transcript.header();
-        loop {
-            let nodes = transcript.next(3)?;
-            if nodes.is_empty() {
-                return Ok(read);
-            }
-            read.nodes.extend(nodes);
-        }
+        InProcess::<Claude>::on(self.host()).read(session, 3)
     }
 
     /// Bytes of every file.
@@ -103,19 +96,6 @@ impl Demo {
             }
         }
         files
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("samples") {
-        let path = entry.expect("an entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            fs::create_dir_all(&target).expect("a folder");
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("a copy");
-        }
     }
 }
 

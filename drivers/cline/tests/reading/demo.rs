@@ -1,13 +1,13 @@
 //! A store built for one test, and what a test asks of the driver.
 
-use sepia_conformance::tree_hash;
+use sepia_conformance::{InProcess, copy_tree, tree_hash};
 use sepia_driver_cline::Cline;
 use sepia_ir::{
     Branch, DriverError, HistoryPage, HistoryQuery, MessageNode, Role, ScanReport, Session, SessionRef, Summary,
     SummaryDetail,
 };
 use sepia_sdk::subprocess::Native;
-use sepia_sdk::{Driver, Host, SessionRead, Transcript};
+use sepia_sdk::{Driver, Host, SessionRead};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ impl Demo {
     /// One of the sample stores, copied.
     pub fn sample(name: &str) -> Self {
         let demo = Self::new();
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cline").join(name), &demo.root());
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cline").join(name), &demo.root())
+            .expect("a copy");
         demo
     }
 
@@ -151,17 +152,7 @@ impl Demo {
     }
 
     pub fn try_read(&self, session: &SessionRef) -> Result<Session, DriverError> {
-        self.unchanged(|host| {
-            let mut transcript = Cline::open(host, session)?;
-            let mut read = transcript.header();
-            loop {
-                let nodes = transcript.next(3)?;
-                if nodes.is_empty() {
-                    return Ok(read);
-                }
-                read.nodes.extend(nodes);
-            }
-        })
+        self.unchanged(|host| InProcess::<Cline>::on(host.clone()).read(session, 3))
     }
 
     pub fn page(&self, id: &str, limit: u32, before: Option<u64>, index: Option<Vec<u8>>) -> HistoryPage {
@@ -185,20 +176,6 @@ fn write(place: &Path, content: impl AsRef<[u8]>) -> PathBuf {
     fs::write(place, content).expect("a file is written");
     date(place, 1_780_000_000);
     place.to_owned()
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("samples") {
-        let path = entry.expect("an entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            fs::create_dir_all(&target).expect("a folder");
-            copy(&path, &target);
-        } else {
-            fs::write(&target, fs::read(&path).expect("a sample")).expect("a copy");
-            date(&target, 1_796_040_000);
-        }
-    }
 }
 
 /// Sets a file's time, epoch seconds.

@@ -1,75 +1,13 @@
 //! The laws of drivers, on the samples and on odd stores.
 
 use crate::demo::{Demo, S1, S2, a, call, json_tasks, result, talk, text, transcript, u, user};
-use sepia_conformance::{Copy, Failure, Opened, Subject, Suite};
+use sepia_conformance::{InProcess, Suite};
 use sepia_driver_cline::Cline;
-use sepia_ir::{
-    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary,
-    SummaryDetail,
-};
-use sepia_sdk::{Host, SessionRead, Transcript};
 use serde_json::json;
-
-struct Native(Host);
-
-fn failed(error: DriverError) -> Failure {
-    let code = match error.code {
-        ErrorCode::NotFound => "not_found",
-        ErrorCode::Unsupported => "unsupported",
-        _ => "other",
-    };
-    Failure::new(code, error.message)
-}
-
-impl Subject for Native {
-    fn scan(&self) -> Result<ScanReport, Failure> {
-        Cline::scan(&self.0).map_err(failed)
-    }
-
-    fn summaries(&self, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, Failure> {
-        Cline::summaries(&self.0, keys, detail).map_err(failed)
-    }
-
-    fn summary_of(&self, session: &SessionRef) -> Result<Session, Failure> {
-        Cline::summary_of(&self.0, session).map_err(failed)
-    }
-
-    fn open(&self, session: &SessionRef, max: usize) -> Result<Opened, Failure> {
-        let mut transcript = Cline::open(&self.0, session).map_err(failed)?;
-        let mut opened = Opened { header: transcript.header(), batches: Vec::new() };
-        loop {
-            let batch = transcript.next(max).map_err(failed)?;
-            if batch.is_empty() {
-                return Ok(opened);
-            }
-            opened.batches.push(batch);
-        }
-    }
-
-    fn history(&self, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, Failure> {
-        Cline::history(&self.0, session, query).map_err(failed)
-    }
-
-    fn native(&self, session: &SessionRef) -> Result<Copy, Failure> {
-        let mut copy = Cline::native(&self.0, session).map_err(failed)?;
-        let mut bytes = Vec::new();
-        loop {
-            let piece = copy.next(1000).map_err(failed)?;
-            if piece.is_empty() {
-                return Ok(Copy { name: copy.name(), bytes });
-            }
-            bytes.extend(piece);
-        }
-    }
-
-    fn locks(&self) -> Result<Vec<LockState>, Failure> {
-        Cline::locks(&self.0).map_err(failed)
-    }
-}
 
 /// Holds the laws over a store; gives the number of sessions.
 fn kept(demo: &Demo) -> usize {
-    let subject = Native(demo.host());
+    let subject = InProcess::<Cline>::on(demo.host());
     let report = Suite::new(&subject).on_store(demo.root()).run();
     assert_eq!(report.failures(), Vec::<&sepia_conformance::Outcome>::new());
     report.sessions()

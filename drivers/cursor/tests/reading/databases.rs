@@ -2,7 +2,8 @@
 //! be written.
 
 use crate::build::{Chat, Ide, S1, S2, S3, small_chat};
-use crate::demo::{Demo, copy};
+use crate::demo::Demo;
+use sepia_conformance::copy_tree;
 use sepia_driver_cursor::Cursor;
 use sepia_ir::SummaryDetail;
 use sepia_sdk::SessionRead;
@@ -50,7 +51,7 @@ fn what_is_only_in_the_log_is_seen_while_its_writer_lives_and_after_it_died() {
     assert_eq!(demo.read(S1).nodes.len(), 3);
     // As a killed process leaves it: database and log, without the index of the log.
     let left = Demo::new();
-    copy(demo.home(), left.home());
+    copy_tree(demo.home(), left.home()).unwrap();
     for file in left.files().into_iter().filter(|file| file.to_string_lossy().ends_with("-shm")) {
         fs::remove_file(file).unwrap();
     }

@@ -1,9 +1,10 @@
 //! Stores built for one test, and what a test asks of the driver.
 
+use sepia_conformance::{InProcess, copy_tree};
 use sepia_driver_cursor::Cursor;
 use sepia_ir::{DriverError, MessageNode, Role, ScanReport, Session, SessionRef, SummaryDetail, Warning};
 use sepia_sdk::subprocess::Native;
-use sepia_sdk::{Driver, Host, SessionRead, Transcript};
+use sepia_sdk::{Driver, Host, SessionRead};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ impl Demo {
     /// The sample stores, copied, with files that are newer than their records.
     pub fn samples() -> Self {
         let demo = Self::new();
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cursor/home"), demo.home());
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cursor/home"), demo.home())
+            .expect("a copy");
         for path in demo.files() {
             date(&path, FILES);
         }
@@ -104,15 +106,7 @@ impl Demo {
     }
 
     pub fn try_read(&self, session: &SessionRef) -> Result<Session, DriverError> {
-        let mut transcript = Cursor::open(&self.host(), session)?;
-        let mut read = transcript.header();
-        loop {
-            let nodes = transcript.next(3)?;
-            if nodes.is_empty() {
-                return Ok(read);
-            }
-            read.nodes.extend(nodes);
-        }
+        InProcess::<Cursor>::on(self.host()).read(session, 3)
     }
 
     /// Digest of everything in the stores.
@@ -129,19 +123,6 @@ impl Demo {
             }
         }
         files
-    }
-}
-
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder is read") {
-        let path = entry.expect("an entry").path();
-        let target = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("a copy");
-        }
     }
 }
 

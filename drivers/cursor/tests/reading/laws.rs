@@ -1,12 +1,12 @@
 //! The laws of all drivers, on this one.
 
 use crate::demo::Demo;
-use crate::subject::Native;
-use sepia_conformance::{Outcome, Suite};
+use sepia_conformance::{InProcess, Outcome, Suite};
+use sepia_driver_cursor::Cursor;
 
 /// Number of sessions; no law is broken and no byte changes.
 pub fn keeps_the_laws(demo: &Demo) -> usize {
-    let report = Suite::new(&Native(demo.host())).on_store(demo.home()).run();
+    let report = Suite::new(&InProcess::<Cursor>::on(demo.host())).on_store(demo.home()).run();
     assert_eq!(report.failures(), Vec::<&Outcome>::new());
     report.sessions()
 }

@@ -11,4 +11,3 @@ mod laws;
 mod proto;
 mod samples;
 mod spaces;
-mod subject;

@@ -1,14 +1,14 @@
 //! A store built for one test, and what a test asks of the driver.
 
 use rusqlite::{Connection, params};
-use sepia_conformance::{Failure, Opened, Outcome, Suite, tree_hash};
+use sepia_conformance::{InProcess, Outcome, Suite, copy_tree, tree_hash};
 use sepia_driver_devin::Devin;
 use sepia_ir::{
-    Branch, DriverError, HistoryPage, HistoryQuery, LockState, MessageNode, ScanReport, Session, SessionRef, Summary,
+    Branch, DriverError, HistoryPage, HistoryQuery, MessageNode, ScanReport, Session, SessionRef, Summary,
     SummaryDetail,
 };
 use sepia_sdk::subprocess::Native;
-use sepia_sdk::{Driver, Host, SessionRead, Transcript};
+use sepia_sdk::{Driver, Host, SessionRead};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Demo {
     /// One of the sample stores, copied.
     pub fn sample(case: &str) -> Self {
         let demo = Self::bare();
-        copy(&samples().join(case).join("cli"), demo.root());
+        copy_tree(&samples().join(case).join("cli"), demo.root()).unwrap();
         demo
     }
 
@@ -141,7 +141,7 @@ impl Demo {
     }
 
     pub fn try_read(&self, session: &SessionRef) -> Result<Session, DriverError> {
-        read(&self.host(), session, 3)
+        InProcess::<Devin>::on(self.host()).read(session, 3)
     }
 
     pub fn page(&self, id: &str, branch: Branch, limit: u32, before: Option<u64>) -> HistoryPage {
@@ -157,7 +157,7 @@ impl Demo {
     /// Runs the suite of all drivers; gives the number of sessions.
     pub fn keeps_the_laws(&self) -> usize {
         let before = tree_hash(self.root()).unwrap();
-        let report = Suite::new(self).on_store(self.root()).run();
+        let report = Suite::new(&InProcess::<Devin>::on(self.host())).on_store(self.root()).run();
         assert_eq!(report.failures(), Vec::<&Outcome>::new());
         assert_eq!(tree_hash(self.root()).unwrap(), before);
         report.sessions()
@@ -170,31 +170,6 @@ pub fn by_id(id: &str) -> SessionRef {
 
 pub fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/devin")
-}
-
-fn read(host: &Host, session: &SessionRef, max: usize) -> Result<Session, DriverError> {
-    let mut transcript = Devin::open(host, session)?;
-    let mut read = transcript.header();
-    loop {
-        let nodes = transcript.next(max)?;
-        if nodes.is_empty() {
-            return Ok(read);
-        }
-        read.nodes.extend(nodes);
-    }
-}
-
-pub fn copy(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            fs::create_dir_all(&target).unwrap();
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
 }
 
 /// A prompt.
@@ -249,42 +224,4 @@ pub fn meta(json: &str) -> Value {
 pub fn warnings(metadata: &str) -> Vec<String> {
     let list = meta(metadata)["warnings"].as_array().cloned().unwrap_or_default();
     list.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
-}
-
-fn failure(error: DriverError) -> Failure {
-    let code = serde_json::to_value(error.code).unwrap();
-    Failure::new(code.as_str().unwrap(), error.message)
-}
-
-impl sepia_conformance::Subject for Demo {
-    fn scan(&self) -> Result<ScanReport, Failure> {
-        Devin::scan(&self.host()).map_err(failure)
-    }
-
-    fn summaries(&self, keys: &[String], detail: SummaryDetail) -> Result<Vec<Summary>, Failure> {
-        Devin::summaries(&self.host(), keys, detail).map_err(failure)
-    }
-
-    fn summary_of(&self, session: &SessionRef) -> Result<Session, Failure> {
-        Devin::summary_of(&self.host(), session).map_err(failure)
-    }
-
-    fn open(&self, session: &SessionRef, max: usize) -> Result<Opened, Failure> {
-        let mut header = read(&self.host(), session, max).map_err(failure)?;
-        let batches = header.nodes.chunks(max.max(1)).map(<[MessageNode]>::to_vec).collect();
-        header.nodes = Vec::new();
-        Ok(Opened { header, batches })
-    }
-
-    fn history(&self, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, Failure> {
-        Devin::history(&self.host(), session, query).map_err(failure)
-    }
-
-    fn native(&self, session: &SessionRef) -> Result<sepia_conformance::Copy, Failure> {
-        Devin::native(&self.host(), session).map(|_| unreachable!()).map_err(failure)
-    }
-
-    fn locks(&self) -> Result<Vec<LockState>, Failure> {
-        Devin::locks(&self.host()).map_err(failure)
-    }
 }

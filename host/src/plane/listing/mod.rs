@@ -80,6 +80,16 @@ impl Plane {
             rows.extend(some);
             warnings.extend(told);
         }
+        if *request
+            == (ListRequest {
+                with_locks: request.with_locks,
+                with_stats: request.with_stats,
+                ..ListRequest::default()
+            })
+        {
+            // Only a list of all tells which of two sessions with one id is the first.
+            self.whereabouts.seen(rows.iter().map(|row| (row.id.as_str(), row.agent.as_str())));
+        }
         if agents.len() > 1 {
             sort(&mut rows);
         }

@@ -192,7 +192,7 @@ fn written_out(
         }
     }
     let answer = answer::streamed(id, in_memory, before, after, |out| {
-        session.serialize_blocking(|streamed| streamed.serialize(out)).map_err(Failed)
+        session.serialize_blocking(&mut (), |streamed| streamed.serialize(out)).map_err(Failed)
     });
     answer.map_err(|failed: Failed| failed.0)
 }

@@ -1,5 +1,6 @@
 //! The native side.
 
+mod cores;
 mod error;
 mod file;
 mod links;

@@ -1,5 +1,6 @@
 //! The files of a store, with what their change can be told by.
 
+use super::cores::cores;
 use super::error::ServiceError;
 use super::file::{file_entry, refusal};
 use super::path::{checked, joined, shown};
@@ -92,7 +93,7 @@ pub(super) fn walk(store: &Store, under: &str, depth: u32, suffixes: &[String]) 
         walk.work();
         walk.report
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let cores = cores(THREADS);
     let mut report = std::thread::scope(|scope| {
         let mut walk = Walk::new(store, suffixes, &shared, report);
         // Most trees are read by the time that a thread has started.

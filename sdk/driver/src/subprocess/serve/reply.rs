@@ -65,6 +65,7 @@ impl<'a> Reply<'a> {
 }
 
 impl Write for Reply<'_> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.held.extend_from_slice(bytes);
         if self.held.len() > HELD_BACK {
@@ -73,6 +74,11 @@ impl Write for Reply<'_> {
             self.begun = true;
         }
         Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes).map(drop)
     }
 
     fn flush(&mut self) -> io::Result<()> {

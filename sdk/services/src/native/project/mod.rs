@@ -6,6 +6,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
+use super::cores::cores;
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
@@ -15,7 +16,6 @@ pub(super) use members::Members;
 use sepia_ir::Projection;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a file is taken apart. Tests make all of it small.
@@ -39,10 +39,6 @@ const SIZES: Sizes =
 /// Threads of one call at most; several calls run at once anyway.
 const MAX_THREADS: usize = 4;
 
-/// Threads of one call. Found out once: asking the system costs as much as a small file.
-static THREADS: LazyLock<usize> =
-    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS));
-
 thread_local! {
     /// The members that were asked for last, mostly those of the next file too.
     static PREPARED: RefCell<Option<(Vec<String>, Rc<Pattern>)>> = const { RefCell::new(None) };
@@ -61,7 +57,8 @@ fn prepared(members: &[String]) -> Result<Rc<Pattern>, BadMember> {
 
 /// See [`super::store::Store::project`].
 pub(super) fn project(file: &OpenFile, query: &Projection, deadline: Deadline) -> Result<Vec<u8>, ServiceError> {
-    project_in_parts(file, query, deadline, SIZES, *THREADS)
+    let threads = cores(MAX_THREADS);
+    project_in_parts(file, query, deadline, SIZES, threads)
 }
 
 fn project_in_parts(

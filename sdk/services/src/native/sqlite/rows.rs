@@ -18,8 +18,10 @@ use std::thread;
 
 /// Rows and bytes that are handed over at once; the last row may go over.
 const BATCH: Amount = Amount { rows: 1024, bytes: 1 << 20 };
-/// A query of no more than this is answered at once, without a thread.
-const SMALL: Amount = Amount { rows: 32, bytes: 32 << 10 };
+/// A query of no more than this is answered at once: a thread costs as much as reading some 100 KiB,
+/// and memory that one thread takes and another gives back costs most of all. Of a larger one so
+/// much is read twice.
+const SMALL: Amount = Amount { rows: 4096, bytes: 4 << 20 };
 
 #[derive(Clone, Copy)]
 struct Amount {
@@ -194,7 +196,10 @@ fn owned(value: ValueRef<'_>) -> SqlValue {
         ValueRef::Null => SqlValue::Null,
         ValueRef::Integer(n) => SqlValue::Integer(n),
         ValueRef::Real(n) => SqlValue::Real(n),
-        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Text(text) => SqlValue::Text(match str::from_utf8(text) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(text).into_owned(),
+        }),
         ValueRef::Blob(bytes) => SqlValue::Blob(bytes.to_vec()),
     }
 }

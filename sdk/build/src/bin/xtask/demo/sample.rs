@@ -45,14 +45,15 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Found by their place: `tests/data/<driver>/store`, shown to the driver through
-    /// `SEPIA_<DRIVER>_DIR`.
+    /// Named by `tests/data/<driver>/demo.env`: lines of a variable, `=`, and a place in that
+    /// folder.
     pub(super) fn find(root: &Path) -> Result<Self, Failure> {
         let mut stores = Vec::new();
         for driver in sepia_build::drivers(root)? {
-            let place = format!("tests/data/{driver}/store");
-            if root.join(&place).is_dir() {
-                stores.push((format!("SEPIA_{}_DIR", driver.to_uppercase().replace('-', "_")), place));
+            let folder = format!("tests/data/{driver}");
+            let Ok(named) = fs::read_to_string(root.join(&folder).join("demo.env")) else { continue };
+            for (name, place) in named.lines().filter_map(|line| line.split_once('=')) {
+                stores.push((name.trim().to_owned(), format!("{folder}/{}", place.trim())));
             }
         }
         if stores.is_empty() {
@@ -90,7 +91,10 @@ impl Samples {
     pub(super) fn fingerprint(&self) -> Result<u64, Failure> {
         let mut files = BTreeMap::new();
         for (_, place) in &self.stores {
-            collect(&self.root.join(place), &mut files)
+            let place_in_root = self.root.join(place);
+            // Beside a database lies its log, and what a reader might leave.
+            let folder = if place_in_root.is_file() { place_in_root.parent() } else { None };
+            collect(folder.unwrap_or(&place_in_root), &mut files)
                 .map_err(|error| Failure::new(format!("{place} can't be read ({error}): check its permissions")))?;
         }
         let mut hasher = DefaultHasher::new();
