@@ -54,7 +54,9 @@ fn hashed(text: &[u8]) -> Id {
         lanes = [stirred(lanes[0] ^ word), stirred(lanes[1].rotate_left(23) ^ word ^ lanes[0])];
     };
     let (words, rest) = text.as_chunks();
-    words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+    for word in words {
+        mix(u64::from_le_bytes(*word));
+    }
     if !rest.is_empty() {
         mix(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }

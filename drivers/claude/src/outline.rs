@@ -125,7 +125,8 @@ fn text(value: &[u8]) -> Option<Str<'_>> {
     let Some(inner) = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
         return Some(Str(None));
     };
-    if !inner.iter().fold(false, |found, byte| found | (*byte < b' ') | (*byte == b'\\')) {
+    // Counted, not looked for: that is done many bytes at once.
+    if inner.iter().filter(|byte| matches!(**byte, ..b' ' | b'\\')).count() == 0 {
         return Some(Str(Some(Cow::Borrowed(std::str::from_utf8(inner).ok()?))));
     }
     parse(std::str::from_utf8(value).ok()?).ok()
@@ -155,5 +156,101 @@ impl<'a> From<entry::Outline<'a>> for Outline<'a> {
             message_id: parsed.message_id,
             snapshot: part(parsed.snapshot),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::{MEMBERS, Outline, model_of, outlined};
+    use crate::entry;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// All that an outline tells, for comparison: parts by the value that they spell.
+    fn told(outline: &Outline<'_>) -> Vec<Option<Value>> {
+        let part = |part: super::Part<'_>| part.map(|part| serde_json::from_slice::<Value>(part).unwrap());
+        let flags = [outline.is_sidechain, outline.is_meta, outline.is_compact_summary];
+        let texts = [
+            &outline.kind,
+            &outline.session_id,
+            &outline.agent_id,
+            &outline.cwd,
+            &outline.version,
+            &outline.git_branch,
+            &outline.entrypoint,
+            &outline.permission_mode,
+            &outline.custom_title,
+            &outline.ai_title,
+            &outline.summary,
+            &outline.last_prompt,
+            &outline.message_id,
+        ];
+        // `null` and no part mean the same.
+        let parts = [outline.timestamp, outline.message, outline.snapshot].map(part);
+        let parts = parts.into_iter().map(|part| part.filter(|value| !value.is_null()));
+        let texts = texts.map(|text| text.get().map(Value::from));
+        flags.map(|flag| Some(Value::from(flag.0))).into_iter().chain(texts).chain(parts).collect()
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[ -~é\\n\"\\\\\u{1}😀]{0,40}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map("[a-z\"\\\\]{0,4}", inner, 0..4).prop_map(|map| map.into_iter().collect()),
+            ]
+        })
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let name = prop_oneof![prop::sample::select(MEMBERS.to_vec()).prop_map(str::to_owned), "[a-zA-Z\"]{0,8}"];
+        prop::collection::vec((name, value()), 0..12).prop_map(|members| {
+            let member = |(name, value)| format!("{}:{value}", Value::String(name));
+            format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_what_is_parsed(line in line()) {
+            let found = Outline::of(line.as_bytes());
+            let parsed: entry::Outline<'_> = serde_json::from_str(&line).unwrap();
+            prop_assert_eq!(found.as_ref().map(told), Some(told(&parsed.into())));
+        }
+
+        #[test]
+        fn a_cut_line_is_no_record(line in line(), cut in any::<prop::sample::Index>()) {
+            let mut end = cut.index(line.len());
+            while !line.is_char_boundary(end) {
+                end -= 1;
+            }
+            let read = outlined(&line.as_bytes()[..end], |_| {});
+            prop_assert!(!read);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            outlined(&bytes, |_| {});
+            model_of(&bytes);
+        }
+    }
+
+    #[test]
+    fn lines_that_need_repair_are_parsed() {
+        let cwd = |line: &[u8]| {
+            let mut cwd = None;
+            assert!(outlined(line, |outline| cwd = outline.cwd.get().map(str::to_owned)));
+            cwd.unwrap()
+        };
+        assert_eq!(cwd(b"{\"cwd\":\"/a\\ud800b\"}"), "/a\u{fffd}b");
+        assert_eq!(cwd(b"{\"cwd\":\"/a\xffb\"}"), "/a\u{fffd}b");
+        assert_eq!(cwd(b"\xef\xbb\xbf{\"cwd\":\"/a\\tb\"}"), "/a\tb");
+        assert_eq!(model_of(br#"{"content":[],"model":"m","usage":{"model":7}}"#).as_deref(), Some("m"));
     }
 }
