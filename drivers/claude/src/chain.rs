@@ -6,8 +6,9 @@
 //! a compaction cuts it; here both are mended, so that walking the parents from the tip meets
 //! everything that the model was told.
 
+use crate::ids::{Id, IdMap, Mix};
 use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL, position};
-use crate::projection::{Id, ParentMember};
+use crate::projection::ParentMember;
 use std::collections::{HashMap, HashSet};
 
 /// A line of the tree.
@@ -29,10 +30,10 @@ pub(crate) struct TreeLine {
 pub(crate) struct Tree {
     pub(crate) lines: Vec<TreeLine>,
     /// Where the line of a uuid stands; the last of a uuid counts.
-    pub(crate) places: HashMap<Id, u32>,
+    pub(crate) places: IdMap<u32>,
     /// Names that file-history records gave to a point in the file: the latest line with a
     /// node then, from 1.
-    pub(crate) aliases: HashMap<Id, u32>,
+    pub(crate) aliases: IdMap<u32>,
     /// `leafUuid` of the latest record that told one.
     pub(crate) leaf: Id,
     /// Latest line with a node, from 1; 0 when there is none.
@@ -69,8 +70,8 @@ impl Tree {
         let ups = self.ups();
         let nearest = self.nearest(&ups);
         // Of each call's node: the latest of its results so far, from 1, and the calls answered.
-        let mut batches: HashMap<u32, u32> = HashMap::new();
-        let mut in_batch: HashSet<u32> = HashSet::new();
+        let mut batches: HashMap<u32, u32, Mix> = HashMap::default();
+        let mut in_batch: HashSet<u32, Mix> = HashSet::default();
         for at in 0..nodes.len() {
             let tree_line = first_lines[at] as usize;
             let line = &self.lines[tree_line];

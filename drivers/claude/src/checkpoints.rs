@@ -2,9 +2,9 @@
 //! contents lie elsewhere in the store; here are references only.
 
 use crate::draft::Span;
-use crate::ends::outlined;
-use crate::json::{Raw, Str, members};
+use crate::json::{Raw, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
+use crate::outline::outlined;
 use crate::time;
 use sepia_ir::{CheckpointRef, DriverError};
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub(crate) fn read(
     let mut history = FileHistory { session_id: session_id.to_owned(), ..FileHistory::default() };
     for span in spans.iter().filter(|span| span.length <= MAX_LINE) {
         outlined(lines.get(span.offset, span.length)?, |outline| {
-            let snapshot = outline.snapshot.and_then(|raw| serde_json::from_str::<Snapshot<'_>>(raw.get()).ok());
+            let snapshot = outline.snapshot.and_then(parse_file::<Snapshot<'_>>);
             let Some(snapshot) = snapshot else { return };
             let files = snapshot.files.and_then(|raw| serde_json::from_str(raw.get()).ok());
             let files: BTreeMap<String, Backup<'_>> = files.unwrap_or_default();

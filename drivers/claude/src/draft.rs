@@ -1,10 +1,11 @@
 //! One session taking shape while the lines of its file go by.
 
 use crate::chain::{DUPLICATE_ANSWER, Tree, TreeLine};
+use crate::ids::{Id, IdMap, IdSet, id};
 use crate::index::{COUNTED_ELSEWHERE, Index, LinePlan, NodeKind, NodePlan, position};
-use crate::projection::{Id, Line, id};
+use crate::projection::Line;
 use sepia_sdk::stats::Stats;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// A line by its place in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +31,11 @@ pub(crate) struct Draft {
     tree: Tree,
     /// Of each node the line of the tree that began it.
     first_lines: Vec<u32>,
-    calls: HashMap<Id, u32>,
-    answered: HashSet<Id>,
+    calls: IdMap<u32>,
+    answered: IdSet,
     /// The message being continued, and its node.
     open: Option<(Id, u32)>,
-    messages: HashMap<Id, Message>,
+    messages: IdMap<Message>,
 }
 
 /// A model call, told by one or several lines.
@@ -47,8 +48,12 @@ struct Message {
 
 impl Draft {
     /// A sub-agent kept inside another session's file, by the uuid of its first line.
-    pub(crate) fn inside(root: &str, agent_id: Option<&str>) -> Self {
-        Self { root: Some(root.to_owned()), agent_id: agent_id.map(str::to_owned), ..Self::default() }
+    pub(crate) fn inside(root: &[u8], agent_id: Option<&str>) -> Self {
+        Self {
+            root: Some(String::from_utf8_lossy(root).into_owned()),
+            agent_id: agent_id.map(str::to_owned),
+            ..Self::default()
+        }
     }
 
     /// Takes the next line of the session.
@@ -212,9 +217,9 @@ impl Draft {
     pub(crate) fn finish(&mut self) {
         self.index.tip = self.tree.link(&mut self.index.nodes, &self.first_lines);
         self.tree = Tree::default();
-        self.calls = HashMap::new();
-        self.answered = HashSet::new();
-        self.messages = HashMap::new();
+        self.calls = IdMap::default();
+        self.answered = IdSet::default();
+        self.messages = IdMap::default();
         self.first_lines = Vec::new();
     }
 }

@@ -38,7 +38,7 @@ members! {
 }
 
 members! {
-    /// A line as far as a list row needs it; the message stays text.
+    /// A line as far as a list row needs it, when it has to be parsed for that.
     Outline {
         kind: Str<'a> = "type",
         timestamp: Raw<'a> = "timestamp",
@@ -59,13 +59,6 @@ members! {
         last_prompt: Str<'a> = "lastPrompt",
         message_id: Str<'a> = "messageId",
         snapshot: Raw<'a> = "snapshot",
-    }
-}
-
-members! {
-    /// The model of a message, without the message.
-    MessageModel {
-        model: Str<'a> = "model",
     }
 }
 

@@ -1,16 +1,17 @@
 //! One pass over a whole transcript: its sessions, and what else its lines tell.
 
 use crate::draft::{Draft, Opaque, Span};
-use crate::ends::{Scope, outlined, torn};
+use crate::ends::{Scope, torn};
+use crate::ids::{IdMap, id};
 use crate::lines::{self, Lines, MAX_LINE};
+use crate::outline::outlined;
 use crate::place::STORE;
-use crate::projection::{self, Detail, Id, Line};
+use crate::projection::{self, Detail, Line};
 use crate::title::Titles;
 use sepia_ir::{DriverError, Warning};
 use sepia_sdk::Host;
 use sepia_sdk::packed::{LineKind, Row};
 use serde::de::IgnoredAny;
-use std::collections::HashMap;
 
 /// Types of records that are no messages and are known to mean nothing for the conversation.
 const KNOWN: &[&str] = &[
@@ -68,7 +69,7 @@ pub(crate) fn gather(host: &Host, path: &str, scope: Scope, detail: Detail) -> R
         path,
         scope,
         gathered: Gathered { drafts: vec![Draft::default()], ..Gathered::default() },
-        sidechains: HashMap::new(),
+        sidechains: IdMap::default(),
         checked: 0,
     };
     let mut line = Line::default();
@@ -86,7 +87,7 @@ struct Gathering<'a> {
     scope: Scope,
     gathered: Gathered,
     /// Draft that a line of a sub-agent belongs to.
-    sidechains: HashMap<Id, usize>,
+    sidechains: IdMap<usize>,
     /// Bytes of damaged lines that were looked at.
     checked: u64,
 }
@@ -152,7 +153,7 @@ impl Gathering<'_> {
             self.gathered.drafts.push(Draft::inside(uuid, line.agent_id));
             self.gathered.drafts.len() - 1
         });
-        self.sidechains.insert(projection::id(uuid), at);
+        self.sidechains.insert(id(uuid), at);
         at
     }
 

@@ -16,6 +16,9 @@ const DEPTH: u32 = 3;
 const LONGEST_ID: usize = 256;
 /// A title that a person gave, in the folder beside a transcript.
 const TITLE_FILE: &str = "custom-title.json";
+/// Behind the path in the key of a session that has no such file, as most: so it need not be
+/// looked for.
+const NO_TITLE_FILE: &str = "!";
 
 /// A transcript by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +29,18 @@ pub(crate) struct Transcript<'a> {
     pub(crate) stem: &'a str,
     /// Sub-agents in a folder of their session: that session's id.
     pub(crate) parent: Option<&'a str>,
+    /// There may be a title file.
+    pub(crate) titled: bool,
 }
 
 impl<'a> Transcript<'a> {
+    /// Reads a key of [`scan`], as the path and what it tells.
+    pub(crate) fn of_key(key: &'a str) -> Option<(&'a str, Self)> {
+        let untitled = key.strip_suffix(NO_TITLE_FILE);
+        let path = untitled.unwrap_or(key);
+        Some((path, Self { titled: untitled.is_none(), ..Self::of(path)? }))
+    }
+
     /// Reads a path relative to the store; none when no session is kept there.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let stem = path.strip_suffix(".jsonl")?;
@@ -36,9 +48,9 @@ impl<'a> Transcript<'a> {
         let project = parts.next()?;
         let folder = &path[..PROJECTS.len() + 1 + project.len()];
         let found = match (parts.next()?, parts.next(), parts.next(), parts.next()) {
-            (stem, None, None, None) => Self { folder, stem, parent: None },
+            (stem, None, None, None) => Self { folder, stem, parent: None, titled: true },
             (parent, Some("subagents"), Some(stem), None) if stem.starts_with("agent-") => {
-                Self { folder, stem, parent: Some(parent) }
+                Self { folder, stem, parent: Some(parent), titled: true }
             }
             _ => return None,
         };
@@ -63,7 +75,7 @@ impl<'a> Transcript<'a> {
 
     /// The title file of a session.
     pub(crate) fn title_path(&self) -> Option<String> {
-        (!self.is_agent()).then(|| format!("{}/{}/{TITLE_FILE}", self.folder, self.stem))
+        (self.titled && !self.is_agent()).then(|| format!("{}/{}/{TITLE_FILE}", self.folder, self.stem))
     }
 }
 
@@ -78,16 +90,19 @@ pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
         let Some(transcript) = Transcript::of(&file.path) else { continue };
         let side = transcript.meta_path().or_else(|| transcript.title_path());
         let mut stamp = stamp(file);
+        let mut key = file.path.clone();
         if let Some(other) = side.and_then(|path| beside.get(path.as_str()).copied()) {
             stamp.push('+');
             stamp.push_str(&self::stamp(other));
+        } else if !transcript.is_agent() {
+            key.push_str(NO_TITLE_FILE);
         }
         entries.push(ScanEntry {
             stamp,
             bytes: file.bytes,
             changed_at: crate::time::of_file(file.modified_ns),
             session_id: Some(transcript.stem.to_owned()),
-            key: file.path.clone(),
+            key,
         });
     }
     let warnings = report.failures.into_iter().map(|(path, reason)| {
@@ -207,9 +222,9 @@ mod tests {
     #[test]
     fn only_the_known_places_hold_sessions() {
         let main = Transcript::of("projects/-p-demo/a.jsonl");
-        assert_eq!(main, Some(Transcript { folder: "projects/-p-demo", stem: "a", parent: None }));
+        assert_eq!(main, Some(Transcript { folder: "projects/-p-demo", stem: "a", parent: None, titled: true }));
         let sub = Transcript::of("projects/-p/a/subagents/agent-b.jsonl");
-        assert_eq!(sub, Some(Transcript { folder: "projects/-p", stem: "agent-b", parent: Some("a") }));
+        assert_eq!(sub, Some(Transcript { folder: "projects/-p", stem: "agent-b", parent: Some("a"), titled: true }));
         for path in [
             "projects/a.jsonl",
             "projects/-p/a/b.jsonl",

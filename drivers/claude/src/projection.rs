@@ -1,8 +1,8 @@
 //! What is asked of every line when a whole transcript is looked through, and the answer.
 
+use crate::ids::{Id, id};
 use sepia_ir::Projection;
 use sepia_sdk::packed::{LineKind, Row, Value};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Values longer than this are of no use here: ids, names, times and counts are short.
 const MAX_VALUE: u32 = 256;
@@ -54,36 +54,6 @@ pub(crate) fn query(offset: u64, detail: Detail) -> Projection {
     Projection { members: members.into_iter().map(str::to_owned).collect(), offset, max_value: MAX_VALUE }
 }
 
-/// Identity of a uuid or another id: the number that it spells, or a hash of it. 0 is none.
-pub(crate) type Id = u128;
-
-/// The identity of an id's text.
-pub(crate) fn id(text: &str) -> Id {
-    let mut number: Id = 0;
-    if text.len() == 36 {
-        let mut digits = 0;
-        for byte in text.bytes().filter(|b| *b != b'-') {
-            let Some(digit) = char::from(byte).to_digit(16) else { return hashed(text) };
-            number = number << 4 | Id::from(digit);
-            digits += 1;
-        }
-        if digits == 32 && number != 0 && !text.bytes().any(|b| b.is_ascii_uppercase()) {
-            return number;
-        }
-    }
-    hashed(text)
-}
-
-fn hashed(text: &str) -> Id {
-    let half = |seed: u8| {
-        let mut hasher = DefaultHasher::new();
-        seed.hash(&mut hasher);
-        text.hash(&mut hasher);
-        Id::from(hasher.finish())
-    };
-    (half(1) << 64 | half(2)).max(1)
-}
-
 /// What a line says of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ParentMember {
@@ -112,7 +82,7 @@ pub(crate) struct Line<'r> {
     pub(crate) length: u32,
     pub(crate) kind: &'r str,
     pub(crate) subtype: &'r str,
-    pub(crate) uuid: Option<&'r str>,
+    pub(crate) uuid: Option<&'r [u8]>,
     pub(crate) parent: ParentMember,
     pub(crate) logical_parent: Id,
     pub(crate) sidechain: bool,
@@ -149,13 +119,13 @@ impl<'r> Line<'r> {
     }
 
     fn take(&mut self, value: Value<'r>) {
-        let id_of = |value: Value<'r>| value.plain().map_or(0, id);
+        let id_of = |value: Value<'r>| value.string().map_or(0, id);
         match value.member {
             0 => self.kind = value.plain().unwrap_or_default(),
             1 => self.subtype = value.plain().unwrap_or_default(),
-            2 => self.uuid = value.plain(),
+            2 => self.uuid = value.string(),
             3 => {
-                self.parent = match value.plain() {
+                self.parent = match value.string() {
                     Some(text) => ParentMember::Is(id(text)),
                     None => ParentMember::Null,
                 }
@@ -172,7 +142,7 @@ impl<'r> Line<'r> {
             13 => self.leaf = id_of(value),
             14 => self.alias = id_of(value),
             15 => self.source = id_of(value),
-            16 => self.time = value.json.and_then(|j| std::str::from_utf8(j).ok()).and_then(crate::time::of_json),
+            16 => self.time = crate::time::of_part(value.json),
             17 => self.agent_id = value.plain(),
             18 => self.usage[1] = number(value),
             19 => self.model = value.plain(),
@@ -214,6 +184,11 @@ pub(crate) fn count(number: f64) -> u64 {
 }
 
 fn number(value: Value<'_>) -> u64 {
-    let text = value.json.and_then(|json| std::str::from_utf8(json).ok());
+    let Some(json) = value.json else { return 0 };
+    // Nearly all of them are a few digits; a longer number may be rounded.
+    if json.len() <= 14 && json.iter().all(u8::is_ascii_digit) {
+        return json.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+    }
+    let text = std::str::from_utf8(json).ok();
     text.and_then(|text| text.parse().ok()).map_or(0, count)
 }

@@ -1,8 +1,9 @@
 //! What the person typed in a session, in order.
 
 use crate::draft::Span;
-use crate::ends::{Told, outlined, spoken};
+use crate::ends::{Told, spoken};
 use crate::lines::{Lines, MAX_LINE};
+use crate::outline::outlined;
 use crate::time;
 use sepia_ir::{DriverError, PromptHistoryEntry};
 
@@ -33,7 +34,7 @@ pub(crate) fn read(lines: &mut Lines, spans: &[Span]) -> Result<Prompts, DriverE
                 Some(Told::Shell(text)) => (text, true),
                 None => return,
             };
-            let timestamp = time::of(outline.timestamp).map_or(0.0, time::milliseconds);
+            let timestamp = time::of_part(outline.timestamp).map_or(0.0, time::milliseconds);
             prompts.history.push(PromptHistoryEntry { content, timestamp, is_shell });
         });
     }

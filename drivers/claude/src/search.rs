@@ -46,15 +46,15 @@ pub(crate) fn search(host: &Host, keys: &[String], query: &SearchQuery) -> Resul
 
 fn of_key(host: &Host, key: &str, query: &SearchQuery, within: &[String]) -> Result<SearchReport, DriverError> {
     let mut report = SearchReport::empty(key);
-    let Some(transcript) = Transcript::of(key) else { return Ok(report) };
-    match in_file(host, key, &transcript, query, within) {
+    let Some((path, transcript)) = Transcript::of_key(key) else { return Ok(report) };
+    match in_file(host, path, &transcript, query, within) {
         Ok(found) => report.sessions = found,
         Err(error) if error.code == ErrorCode::NotFound => {}
         // The query is at fault.
         Err(error) if error.code == ErrorCode::Invalid => return Err(error),
         Err(error) => {
-            let message = format!("`{key}` was not searched to its end: {error}");
-            report.warnings.push(Warning::new("not-searched", message).in_file(key));
+            let message = format!("`{path}` was not searched to its end: {error}");
+            report.warnings.push(Warning::new("not-searched", message).in_file(path));
         }
     }
     Ok(report)

@@ -4,7 +4,7 @@ use crate::about::About;
 use crate::assemble::Envelope;
 use crate::checkpoints;
 use crate::draft::Draft;
-use crate::ends::{self, Ends, FIRST, Scope};
+use crate::ends::{self, Ends, FIRST_HEAD, FIRST_TAIL, Scope};
 use crate::gather::{Gathered, gather, read_title};
 use crate::json::{Number, Str, members, parse_file};
 use crate::lines::{Lines, MAX_LINE};
@@ -22,10 +22,10 @@ use sepia_sdk::stats::Stats;
 
 /// `backendType` of the sessions.
 pub(crate) const BACKEND: &str = "claude";
-/// Needles of title records come first, then that of sub-agents kept in the same file. The
-/// agent writes JSON without blanks; files of other writers are looked through in full.
-const TITLE_NEEDLES: usize = 3;
-const NEEDLES: [&str; 4] = ["\"customTitle\"", "\"aiTitle\"", "\"type\":\"summary\"", "\"isSidechain\":true"];
+/// Needles of title records come first (`customTitle` and `aiTitle` end alike), then that of
+/// sub-agents kept in the same file. The agent writes JSON without blanks; files of other writers are looked through in full.
+const TITLE_NEEDLES: usize = 2;
+const NEEDLES: [&str; 3] = ["Title\"", "\"type\":\"summary\"", "\"isSidechain\":true"];
 /// Bytes of a found line that are taken at once.
 const LONGEST_TITLE_LINE: u32 = 4 << 10;
 /// Lines of titles and of sub-agents, before the whole file is looked through instead.
@@ -34,13 +34,13 @@ const MOST_FOUND: u32 = 256;
 /// The rows of one key.
 pub(crate) fn summary(host: &Host, key: &str, detail: SummaryDetail) -> Summary {
     let mut summary = Summary { key: key.to_owned(), sessions: Vec::new(), warnings: Vec::new() };
-    let Some(transcript) = Transcript::of(key) else { return summary };
-    match rows(host, key, &transcript, detail) {
+    let Some((path, transcript)) = Transcript::of_key(key) else { return summary };
+    match rows(host, path, &transcript, detail) {
         Ok(sessions) => summary.sessions = sessions.into_iter().map(|row| row.session).collect(),
         Err(error) if error.code == ErrorCode::NotFound => {}
         Err(error) => {
-            let message = format!("the sessions of `{key}` are not listed: {error}");
-            summary.warnings.push(Warning::new("unreadable-transcript", message).in_file(key));
+            let message = format!("the sessions of `{path}` are not listed: {error}");
+            summary.warnings.push(Warning::new("unreadable-transcript", message).in_file(path));
         }
     }
     summary
@@ -62,14 +62,15 @@ pub(crate) fn rows(
     detail: SummaryDetail,
 ) -> Result<Vec<Row>, DriverError> {
     let scope = transcript.scope();
-    let report = host.survey(STORE, path, &query(scope))?;
+    // What a look through the whole file tells anyway is not looked for.
+    let counted = detail == SummaryDetail::Stats;
+    let report = host.survey(STORE, path, &query(if counted { &[] } else { needles(scope) }))?;
     let first = Found::of(&report);
     let foreign = memchr::memmem::find(&report.head, b"\"type\": \"").is_some();
     let file = report.file;
     let ends = ends::look(host, &file, report.head, report.tail, scope)?;
     let source = Source { host, transcript, file: &file };
-    let whole =
-        detail == SummaryDetail::Stats || first.sidechains || foreign || report.truncated || !ends.conversational;
+    let whole = counted || first.sidechains || foreign || report.truncated || !ends.conversational;
     if !whole {
         let titles = first.titles(host, path)?;
         let envelope = envelope(&ends);
@@ -77,7 +78,7 @@ pub(crate) fn rows(
         return Ok(vec![Row { session, draft: 0, envelope }]);
     }
     let gathered = gather(host, path, scope, Detail::Counts)?;
-    source.sessions(ends, &gathered, detail == SummaryDetail::Stats, false)
+    source.sessions(ends, &gathered, counted, false)
 }
 
 /// The sessions of a file that was looked through, prompts and checkpoints included.
@@ -93,8 +94,8 @@ pub(crate) fn envelope_of(host: &Host, file: &FileEntry, scope: Scope) -> Result
 }
 
 fn read_ends(host: &Host, file: &FileEntry, scope: Scope) -> Result<Ends, DriverError> {
-    let head = host.read(STORE, &file.path, 0, FIRST)?;
-    let tail = host.read(STORE, &file.path, file.bytes.saturating_sub(FIRST.into()), FIRST)?;
+    let head = host.read(STORE, &file.path, 0, FIRST_HEAD)?;
+    let tail = host.read(STORE, &file.path, file.bytes.saturating_sub(FIRST_TAIL.into()), FIRST_TAIL)?;
     ends::look(host, file, head, tail, scope)
 }
 
@@ -107,12 +108,15 @@ fn envelope(ends: &Ends) -> Envelope {
     }
 }
 
-fn query(scope: Scope) -> SurveyQuery {
-    let needles = if scope == Scope::Main { &NEEDLES[..] } else { &NEEDLES[..TITLE_NEEDLES] };
+fn needles(scope: Scope) -> &'static [&'static str] {
+    if scope == Scope::Main { &NEEDLES } else { &NEEDLES[..TITLE_NEEDLES] }
+}
+
+fn query(needles: &[&str]) -> SurveyQuery {
     SurveyQuery {
         needles: needles.iter().map(|needle| needle.as_bytes().to_vec()).collect(),
-        head: FIRST,
-        tail: FIRST,
+        head: FIRST_HEAD,
+        tail: FIRST_TAIL,
         max_line: LONGEST_TITLE_LINE,
         max_lines: MOST_FOUND,
     }
@@ -130,9 +134,12 @@ impl Found {
     fn of(report: &SurveyReport) -> Self {
         let mut found = Self { titles: Titles::default(), cut: Vec::new(), sidechains: false };
         for line in &report.lines {
+            let sidechain = |text| memchr::memmem::find(text, NEEDLES[TITLE_NEEDLES].as_bytes()).is_some();
+            found.sidechains |= line.needle as usize >= TITLE_NEEDLES || sidechain(&line.text);
             if line.needle as usize >= TITLE_NEEDLES {
-                found.sidechains = true;
-            } else if line.bytes > line.text.len() as u64 {
+                continue;
+            }
+            if line.bytes > line.text.len() as u64 {
                 found.cut.push((line.offset, line.bytes));
             } else {
                 read_title(&line.text, &mut found.titles);

@@ -3,7 +3,31 @@
 use super::{Reach, apart, contract::bulk_files::Host};
 use crate::loader::Question;
 use sepia_ir::{DriverError, Projection, SurveyQuery, SurveyReport, WalkReport};
+use sepia_services::{ServiceError, Store};
 use wasmtime::Result;
+
+/// Looking through a smaller file takes less than handing other tasks to another thread.
+const SMALL: u64 = 1 << 20;
+
+impl Reach {
+    fn asked_of_file(&mut self, store: &str, path: &str) {
+        if self.trace.is_some() {
+            self.asked(Question::File { store: store.to_owned(), path: path.to_owned() });
+        }
+    }
+
+    /// Looks through a file, apart when that takes long.
+    fn of_file<R>(
+        &self,
+        store: &str,
+        path: &str,
+        look: impl FnOnce(&Store) -> std::result::Result<R, ServiceError>,
+    ) -> std::result::Result<R, DriverError> {
+        let store = self.store(store)?;
+        let looked = if store.size(path)? < SMALL { look(store) } else { apart(|| look(store)) };
+        Ok(looked?)
+    }
+}
 
 impl Host for Reach {
     async fn walk(
@@ -44,7 +68,7 @@ impl Host for Reach {
         bytes: u32,
     ) -> Result<Result<Vec<u8>, DriverError>> {
         // A hand-off would cost more than the read: at most 8 MiB, mostly of the page cache.
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
+        self.asked_of_file(&store, &path);
         let read = || Ok(self.store(&store)?.read(&path, offset, bytes)?);
         Ok(read())
     }
@@ -55,9 +79,8 @@ impl Host for Reach {
         path: String,
         query: SurveyQuery,
     ) -> Result<Result<SurveyReport, DriverError>> {
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
-        let survey = || Ok(self.store(&store)?.survey(&path, &query)?);
-        Ok(apart(survey))
+        self.asked_of_file(&store, &path);
+        Ok(self.of_file(&store, &path, |store| store.survey(&path, &query)))
     }
 
     async fn project(
@@ -66,8 +89,7 @@ impl Host for Reach {
         path: String,
         query: Projection,
     ) -> Result<Result<Vec<u8>, DriverError>> {
-        self.asked(Question::File { store: store.clone(), path: path.clone() });
-        let project = || Ok(self.store(&store)?.project(&path, &query)?);
-        Ok(apart(project))
+        self.asked_of_file(&store, &path);
+        Ok(self.of_file(&store, &path, |store| store.project(&path, &query)))
     }
 }

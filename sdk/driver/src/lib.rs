@@ -42,7 +42,7 @@ pub use driver::Driver;
 pub use host::{Database, Host, Query, Services};
 pub use one_line::one_line;
 pub use sepia_ir as ir;
-pub use sepia_services::packed;
+pub use sepia_services::{members, packed};
 pub use session_read::{NativeCopy, SessionRead, Transcript, window};
 
 /// Makes a component of a driver type. In a native build it only checks that it is one.

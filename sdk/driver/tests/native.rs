@@ -79,7 +79,7 @@ fn a_test_points_declared_stores_at_folders() {
 
     let query = SurveyQuery { needles: vec![b"user".to_vec()], head: 3, tail: 4, max_line: 10, max_lines: 1 };
     let report = host.survey("sessions", "s.jsonl", &query).unwrap();
-    assert_eq!((report.line_feeds, report.lines.len()), (1, 1));
+    assert_eq!(report.lines.len(), 1);
     assert_eq!((report.head.as_slice(), report.tail.as_slice()), (&b"{\"t"[..], &b"torn"[..]));
 
     let query = Projection { members: vec!["type".into(), "id".into()], offset: 0, max_value: 100 };

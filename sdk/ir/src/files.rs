@@ -72,9 +72,6 @@ pub struct FoundLine {
 pub struct SurveyReport {
     /// File.
     pub file: FileEntry,
-    /// Number of line feeds.
-    #[cfg_attr(feature = "component", component(name = "line-feeds"))]
-    pub line_feeds: u64,
     /// Head.
     pub head: Vec<u8>,
     /// Tail.

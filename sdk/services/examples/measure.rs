@@ -70,7 +70,7 @@ fn survey(store: &Store, needles: &[String]) -> Outcome<String> {
         let mut sum = (0, 0);
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let report = store.survey(&file.path, &query)?;
-            sum = (sum.0 + report.line_feeds, sum.1 + report.lines.len());
+            sum = (sum.0 + report.file.bytes, sum.1 + report.lines.len());
         }
         Ok(sum)
     };
@@ -84,5 +84,5 @@ fn survey(store: &Store, needles: &[String]) -> Outcome<String> {
         let sum = sum?;
         total = (total.0 + sum.0, total.1 + sum.1);
     }
-    Ok(format!("{} files, {} line feeds, {} lines", files.len(), total.0, total.1))
+    Ok(format!("{} files, {} bytes, {} lines", files.len(), total.0, total.1))
 }

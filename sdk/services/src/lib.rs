@@ -2,9 +2,10 @@
 //! written once, used by the host for components and by the SDK for subprocess drivers.
 //!
 //! Everything here knows files, lines and JSON, and no agent's format. [`packed`] is the form
-//! in which projected lines cross the component boundary; it and [`search`] build for guests
-//! too, the rest is native.
+//! in which projected lines cross the component boundary; it, [`members`] and [`search`] build
+//! for guests too, the rest is native.
 
+pub mod members;
 pub mod packed;
 pub mod search;
 

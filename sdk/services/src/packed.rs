@@ -8,7 +8,7 @@
 //! | 8 | offset of the line in the file |
 //! | 4 | its length without the line feed |
 //! | 1 | [`LineKind`]: 0 object, 1 other JSON or not JSON, 2 empty, 3 the last line, without a line feed |
-//! | 4 | number of values |
+//! | 4 | bytes of its values |
 //!
 //! followed by its values, each
 //!
@@ -40,9 +40,8 @@ pub enum LineKind {
 #[derive(Debug, Default)]
 pub struct Packer {
     bytes: Vec<u8>,
-    /// Where the number of values of the open line stands.
+    /// Where the bytes of the values of the open line are counted.
     count_at: usize,
-    count: u32,
 }
 
 const OMITTED: u32 = u32::MAX;
@@ -71,7 +70,6 @@ impl Packer {
             Some(Ok(length)) if length != OMITTED => length,
             _ => OMITTED,
         };
-        self.count += 1;
         self.bytes.push(member);
         self.bytes.extend_from_slice(&element.to_le_bytes());
         self.bytes.extend_from_slice(&length.to_le_bytes());
@@ -85,7 +83,6 @@ impl Packer {
         if self.count_at > 0 {
             self.bytes.truncate(self.count_at + COUNT);
             self.bytes[self.count_at - 1] = kind as u8;
-            self.count = 0;
         }
     }
 
@@ -106,10 +103,12 @@ impl Packer {
     }
 
     fn close(&mut self) {
-        if self.count > 0 {
-            self.bytes[self.count_at..self.count_at + COUNT].copy_from_slice(&self.count.to_le_bytes());
+        let values = self.count_at + COUNT;
+        if self.count_at > 0 && self.bytes.len() > values {
+            // More than a count can tell fails when it is unpacked; a projection is bounded far below.
+            let count = u32::try_from(self.bytes.len() - values).unwrap_or(u32::MAX);
+            self.bytes[self.count_at..values].copy_from_slice(&count.to_le_bytes());
         }
-        self.count = 0;
     }
 }
 
@@ -158,7 +157,12 @@ impl Rows {
     pub fn unpack(packed: Vec<u8>) -> Result<Self, Malformed> {
         let mut rest = packed.as_slice();
         while !rest.is_empty() {
-            rest = split_row(rest).ok_or(Malformed)?.1;
+            let (row, after) = split_row(rest).ok_or(Malformed)?;
+            let mut values = row.values;
+            while !values.is_empty() {
+                values = split_value(values).ok_or(Malformed)?.1;
+            }
+            rest = after;
         }
         Ok(Self(packed))
     }
@@ -190,8 +194,13 @@ impl<'a> Value<'a> {
     /// The text of a JSON string without escapes, borrowed; `None` for anything else. Enough
     /// for ids and type names.
     pub fn plain(&self) -> Option<&'a str> {
+        std::str::from_utf8(self.string()?).ok()
+    }
+
+    /// As [`plain`](Self::plain), and whether it is UTF-8 doesn't matter.
+    pub fn string(&self) -> Option<&'a [u8]> {
         let inner = self.json?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        if inner.contains(&b'\\') { None } else { std::str::from_utf8(inner).ok() }
+        memchr::memchr(b'\\', inner).is_none().then_some(inner)
     }
 
     /// The JSON text with broken UTF-8 replaced; `null` when it was left out.
@@ -217,11 +226,7 @@ fn split_row(bytes: &[u8]) -> Option<(Row<'_>, &[u8])> {
         _ => return None,
     };
     let count = u32::from_le_bytes(header[13..17].try_into().ok()?);
-    let mut after = rest;
-    for _ in 0..count {
-        after = split_value(after)?.1;
-    }
-    let values = &rest[..rest.len() - after.len()];
+    let (values, after) = rest.split_at_checked(count as usize)?;
     Some((Row { offset, length, kind, values }, after))
 }
 
@@ -307,7 +312,7 @@ mod tests {
     #[test]
     fn the_form_is_the_documented_one() {
         let bytes = packed(&[(0x0102, 3, 1, vec![(7, 9, Some(b"1".to_vec())), (8, 0, None)])]);
-        let line = [2, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 1, 2, 0, 0, 0];
+        let line = [2, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 1, 19, 0, 0, 0];
         let values = [7, 9, 0, 0, 0, 1, 0, 0, 0, b'1', 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
         assert_eq!(bytes, [&line[..], &values].concat());
     }

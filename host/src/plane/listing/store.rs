@@ -70,6 +70,9 @@ struct OneStore<'a> {
     warnings: Vec<SessionRow>,
 }
 
+/// Entries of one step at least: fewer are not worth the calls.
+const LEAST_STEP: usize = 32;
+
 /// A row of an entry, by their places.
 #[derive(Debug, Clone, Copy)]
 struct RowAt {
@@ -100,11 +103,12 @@ impl OneStore<'_> {
         let mut real: HashMap<String, Option<PathBuf>> = HashMap::new();
         let mut rows: Vec<RowAt> = Vec::new();
         let mut rest = order.as_slice();
-        let mut step = limit.unwrap_or(usize::MAX).max(1);
+        let mut seen = 0;
+        let mut step = limit.map_or(usize::MAX, |limit| limit.max(LEAST_STEP));
         while !rest.is_empty() {
             let (now, later) = rest.split_at(step.min(rest.len()));
             rest = later;
-            step = step.saturating_mul(2);
+            seen += now.len();
             self.complete(now).await;
             let entries = &self.entries;
             for entry in now {
@@ -118,12 +122,13 @@ impl OneStore<'_> {
             // Of two with one id, in two files say, the newer counts.
             let mut ids = HashSet::with_capacity(rows.len());
             rows.retain(|row| ids.insert(row.facts(entries).id.as_str()));
-            if let (Some(limit), Some(next)) = (limit, rest.first()) {
-                let next = entries[*next].changed_at;
-                let last = limit.checked_sub(1);
-                if last.is_none_or(|last| rows.get(last).is_some_and(|row| row.facts(entries).activity >= next)) {
-                    break;
-                }
+            if let Some(limit) = limit {
+                let Some(last) = limit.checked_sub(1) else { break };
+                // What is older than the last row of the answer is not in it.
+                let oldest = rows.get(last).map_or(f64::MIN, |row| row.facts(entries).activity);
+                let newer = rest.partition_point(|entry| entries[*entry].changed_at.total_cmp(&oldest).is_gt());
+                rest = &rest[..newer];
+                step = limit.max(LEAST_STEP).max(seen / 8);
             }
         }
         rows.truncate(limit.unwrap_or(usize::MAX));

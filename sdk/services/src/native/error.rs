@@ -1,5 +1,6 @@
 //! Why a service could not be done.
 
+use crate::members::BadMember;
 use sepia_ir::{DriverError, ErrorCode};
 
 /// Why a service could not be done.
@@ -49,6 +50,12 @@ pub enum ServiceError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+impl From<BadMember> for ServiceError {
+    fn from(bad: BadMember) -> Self {
+        Self::Query(bad.to_string())
+    }
 }
 
 impl From<ServiceError> for DriverError {

@@ -3,17 +3,18 @@
 use super::error::ServiceError;
 use super::path::shown;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags, Stat};
 use sepia_ir::FileEntry;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A regular file, and what it was when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    file: File,
+    file: Arc<File>,
     entry: FileEntry,
 }
 
@@ -24,17 +25,23 @@ impl OpenFile {
         // Without NONBLOCK, opening a pipe would wait for somebody to write into it.
         options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
         let file = dir.open_with(rest, &options).map_err(|e| refusal(e, path))?.into_std();
-        let about = file.metadata().map_err(|e| refusal(e, path))?;
-        if !about.is_file() {
+        let about = rustix::fs::fstat(&file).map_err(|e| refusal(e.into(), path))?;
+        if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
             return Err(ServiceError::NotRegular(shown(path)));
         }
-        let entry = FileEntry {
-            path: path.to_owned(),
-            bytes: about.size(),
-            modified_ns: epoch_ns(about.mtime(), about.mtime_nsec()),
-            inode: about.ino(),
-        };
-        Ok(Self { file, entry })
+        let entry = file_entry(path.to_owned(), &about);
+        Ok(Self { file: Arc::new(file), entry })
+    }
+
+    /// The same file as it is now, if it changed since it was opened.
+    pub(super) fn changed(&self) -> Result<Option<Self>, ServiceError> {
+        let about = rustix::fs::fstat(&*self.file).map_err(|e| refusal(e.into(), &self.entry.path))?;
+        let entry = file_entry(String::new(), &about);
+        let known = &self.entry;
+        if (entry.bytes, entry.modified_ns, entry.inode) == (known.bytes, known.modified_ns, known.inode) {
+            return Ok(None);
+        }
+        Ok(Some(Self { file: Arc::clone(&self.file), entry: FileEntry { path: known.path.clone(), ..entry } }))
     }
 
     /// A file of these bytes that has no name.
@@ -43,7 +50,7 @@ impl OpenFile {
         let mut file = tempfile::tempfile()?;
         io::Write::write_all(&mut file, bytes)?;
         let entry = FileEntry { path: "test".into(), bytes: bytes.len() as u64, modified_ns: 0, inode: 0 };
-        Ok(Self { file, entry })
+        Ok(Self { file: Arc::new(file), entry })
     }
 
     pub(super) fn entry(&self) -> &FileEntry {
@@ -77,7 +84,7 @@ impl OpenFile {
         let mut part = Vec::with_capacity(bytes);
         while part.len() < bytes {
             let at = offset + part.len() as u64;
-            match rustix::io::pread(&self.file, rustix::buffer::spare_capacity(&mut part), at) {
+            match rustix::io::pread(&*self.file, rustix::buffer::spare_capacity(&mut part), at) {
                 Ok(0) => break,
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(refusal(e.into(), &self.entry.path)),
@@ -85,6 +92,16 @@ impl OpenFile {
         }
         part.truncate(bytes);
         Ok(part)
+    }
+}
+
+/// What the system says of a file.
+pub(super) fn file_entry(path: String, about: &Stat) -> FileEntry {
+    FileEntry {
+        path,
+        bytes: u64::try_from(about.st_size).unwrap_or(0),
+        modified_ns: epoch_ns(about.st_mtime, about.st_mtime_nsec.cast_signed()),
+        inode: about.st_ino,
     }
 }
 

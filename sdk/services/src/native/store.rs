@@ -12,6 +12,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Bytes of one `read` at most.
@@ -49,6 +50,8 @@ pub struct Store {
     links: Vec<Link>,
     skipped: Vec<SkippedLink>,
     deadline: Deadline,
+    /// The file that was read last, while one call goes on.
+    last: Option<Mutex<Option<Arc<OpenFile>>>>,
 }
 
 /// When long work has to stop.
@@ -89,6 +92,7 @@ impl Store {
             links: Vec::new(),
             skipped: Vec::new(),
             deadline: Deadline::default(),
+            last: None,
         };
         let failed = |source| ServiceError::Io { path: place.display().to_string(), source };
         match place.canonicalize() {
@@ -109,10 +113,13 @@ impl Store {
         Ok(store)
     }
 
-    /// The same store, whose long work stops at this time with [`ServiceError::Time`].
+    /// The same store for one call: its long work stops at this time with
+    /// [`ServiceError::Time`], and a file that is read several times in a row is opened once, so
+    /// that it stays the same file.
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {
         self.deadline = Deadline::at(at);
+        self.last = Some(Mutex::default());
         self
     }
 
@@ -162,14 +169,19 @@ impl Store {
         self.file(path)?.part(offset, u64::from(bytes))
     }
 
-    /// One pass over a file: its start, its end, and the lines that hold a needle.
+    /// Bytes of a file: how long a look through it takes.
+    pub fn size(&self, path: &str) -> Result<u64, ServiceError> {
+        Ok(self.file(path)?.size())
+    }
+
+    /// The start and the end of a file, and the lines that hold a needle.
     pub fn survey(&self, path: &str, query: &SurveyQuery) -> Result<SurveyReport, ServiceError> {
-        survey::survey(&self.file(path)?, query, self.deadline)
+        survey::survey(&*self.file(path)?, query, self.deadline)
     }
 
     /// Members of all lines of a file of JSON lines, in the form of [`crate::packed`].
     pub fn project(&self, path: &str, query: &Projection) -> Result<Vec<u8>, ServiceError> {
-        project::project(&self.file(path)?, query, self.deadline)
+        project::project(&*self.file(path)?, query, self.deadline)
     }
 
     /// Opens a database for reading; `path` is empty when the store itself is one.
@@ -220,7 +232,21 @@ impl Store {
     }
 
     /// Opens a regular file.
-    pub(super) fn file(&self, path: &str) -> Result<OpenFile, ServiceError> {
+    pub(super) fn file(&self, path: &str) -> Result<Arc<OpenFile>, ServiceError> {
+        let Some(last) = &self.last else { return Ok(Arc::new(self.open_file(path)?)) };
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match last.as_ref().filter(|known| known.entry().path == path) {
+            Some(known) => match known.changed()? {
+                None => return Ok(Arc::clone(known)),
+                Some(changed) => Arc::new(changed),
+            },
+            None => Arc::new(self.open_file(path)?),
+        };
+        *last = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    fn open_file(&self, path: &str) -> Result<OpenFile, ServiceError> {
         let (dir, rest) = self.resolve(checked(path)?)?;
         match OpenFile::open(dir, rest, path) {
             Err(ServiceError::Outside(_)) => {}

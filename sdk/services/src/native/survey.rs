@@ -1,10 +1,10 @@
-//! One pass over a file: its start, its end, its line feeds, and the lines that hold a needle.
+//! The start of a file, its end, and in one pass the lines that hold a needle.
 
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
 use memchr::memmem::Finder;
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 use sepia_ir::{FoundLine, SurveyQuery, SurveyReport};
 use std::cell::RefCell;
 
@@ -40,7 +40,13 @@ fn survey_in_blocks(
     if query.head > MAX_END || query.tail > MAX_END {
         return Err(ServiceError::Query(format!("a survey returns at most {MAX_END} bytes of either end of a file")));
     }
+    let tail_at = file.size().saturating_sub(u64::from(query.tail));
     let mut search = Search::new(file, query)?;
+    if search.needles.is_empty() {
+        deadline.check(&file.entry().path)?;
+        let head = file.part(0, u64::from(query.head))?;
+        return Ok(search.report(head, file.part(tail_at, u64::from(query.tail))?));
+    }
     if buffer.len() < block_size + search.overlap {
         buffer.resize(block_size + search.overlap, 0);
     }
@@ -57,7 +63,6 @@ fn survey_in_blocks(
         if start == 0 && kept == 0 {
             head = part_of(block, 0, query.head, last);
         }
-        search.line_feeds += memchr_iter(b'\n', &block[kept..]).count() as u64;
         let done = if last { block.len() } else { block.len().saturating_sub(search.overlap) };
         search.block(block, start, done)?;
         let end = block.len();
@@ -69,15 +74,9 @@ fn survey_in_blocks(
         start += done as u64;
         kept = end - done;
     };
-    let tail_at = file.size().saturating_sub(u64::from(query.tail));
-    Ok(SurveyReport {
-        file: file.entry().clone(),
-        line_feeds: search.line_feeds,
-        head: head.map_or_else(|| file.part(0, u64::from(query.head)), Ok)?,
-        tail: tail.map_or_else(|| file.part(tail_at, u64::from(query.tail)), Ok)?,
-        lines: search.lines,
-        truncated: search.truncated,
-    })
+    let head = head.map_or_else(|| file.part(0, u64::from(query.head)), Ok)?;
+    let tail = tail.map_or_else(|| file.part(tail_at, u64::from(query.tail)), Ok)?;
+    Ok(search.report(head, tail))
 }
 
 /// `bytes` from `at` of what is held, if they are all there, or if this is the whole file.
@@ -98,7 +97,6 @@ struct Search<'a> {
     line: u64,
     /// The needle found in it, if one was.
     found: Option<u32>,
-    line_feeds: u64,
     lines: Vec<FoundLine>,
     text: usize,
     truncated: bool,
@@ -131,11 +129,14 @@ impl<'a> Search<'a> {
             overlap: longest - 1,
             line: 0,
             found: None,
-            line_feeds: 0,
             lines: Vec::new(),
             text: 0,
             truncated: false,
         })
+    }
+
+    fn report(self, head: Vec<u8>, tail: Vec<u8>) -> SurveyReport {
+        SurveyReport { file: self.file.entry().clone(), head, tail, lines: self.lines, truncated: self.truncated }
     }
 
     /// Looks for needles that begin before `done` in the bytes at `start` of the file.

@@ -2,13 +2,13 @@
 
 use super::cores::cores;
 use super::error::ServiceError;
-use super::file::{epoch_ns, refusal};
+use super::file::{file_entry, refusal};
 use super::path::{checked, joined, shown};
 use super::store::Store;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, RawDirEntry, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, RawDirEntry};
 use rustix::io::Errno;
-use sepia_ir::{FileEntry, WalkReport};
+use sepia_ir::WalkReport;
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -287,14 +287,5 @@ impl<'a> Walk<'a> {
                 Err(e) => self.report.failures.push((shown(&path), e.to_string())),
             }
         }
-    }
-}
-
-fn file_entry(path: String, about: &Stat) -> FileEntry {
-    FileEntry {
-        path,
-        bytes: u64::try_from(about.st_size).unwrap_or(0),
-        modified_ns: epoch_ns(about.st_mtime, about.st_mtime_nsec.cast_signed()),
-        inode: about.st_ino,
     }
 }

@@ -1,10 +1,17 @@
 //! The lines of a part of a file, streamed through one buffer.
 
 use super::Job;
-use super::scan::Scanner;
+use crate::members::Scanner;
 use crate::native::error::ServiceError;
 use crate::packed::{LineKind, Packer};
 use memchr::{memchr, memchr_iter, memrchr};
+use std::cell::RefCell;
+
+thread_local! {
+    /// One buffer a thread: a listing projects thousands of small files, and fresh memory for
+    /// each costs more than its scan.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 pub(super) struct Lines<'a> {
     job: &'a Job<'a>,
@@ -18,7 +25,9 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
         let scanner = Scanner::new(job.pattern, job.max_value);
-        Self { job, scanner, packer: Packer::default(), buffer: Vec::new(), counted: 0 }
+        let mut buffer = BUFFER.take();
+        buffer.truncate(job.sizes.block);
+        Self { job, scanner, packer: Packer::default(), buffer, counted: 0 }
     }
 
     /// The packed lines since the last time.
@@ -116,5 +125,14 @@ impl<'a> Lines<'a> {
         }
         self.packer.line(offset, u32::try_from(at - offset).unwrap_or(u32::MAX), kind);
         Ok((kind == LineKind::Other).then_some(at + 1))
+    }
+}
+
+impl Drop for Lines<'_> {
+    fn drop(&mut self) {
+        // One that grew for an endless line is not kept.
+        if self.buffer.len() <= self.job.sizes.block {
+            BUFFER.set(std::mem::take(&mut self.buffer));
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Members of single lines, where they stand.
 
-use super::pattern::Pattern;
-use super::scan::Scanner;
+use crate::members::{Pattern, Scanner};
 
 /// Finds the values of members in one line after the other.
 pub(in crate::native) struct Members<'a>(Scanner<'a>);

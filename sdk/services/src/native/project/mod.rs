@@ -1,11 +1,8 @@
 //! Members of all lines of a file of JSON lines.
 
-mod escape;
 mod lines;
 mod members;
 mod parts;
-mod pattern;
-mod scan;
 #[cfg(test)]
 mod tests;
 
@@ -13,10 +10,12 @@ use super::cores::cores;
 use super::error::ServiceError;
 use super::file::OpenFile;
 use super::store::Deadline;
+use crate::members::{BadMember, Pattern};
 use lines::Lines;
 pub(super) use members::Members;
-pub(super) use pattern::Pattern;
 use sepia_ir::Projection;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a file is taken apart. Tests make all of it small.
@@ -40,6 +39,22 @@ const SIZES: Sizes =
 /// Threads of one call at most; several calls run at once anyway.
 const MAX_THREADS: usize = 4;
 
+thread_local! {
+    /// The members that were asked for last, mostly those of the next file too.
+    static PREPARED: RefCell<Option<(Vec<String>, Rc<Pattern>)>> = const { RefCell::new(None) };
+}
+
+fn prepared(members: &[String]) -> Result<Rc<Pattern>, BadMember> {
+    PREPARED.with_borrow_mut(|last| match last {
+        Some((known, pattern)) if known == members => Ok(Rc::clone(pattern)),
+        _ => {
+            let pattern = Rc::new(Pattern::of(members)?);
+            *last = Some((members.to_vec(), Rc::clone(&pattern)));
+            Ok(pattern)
+        }
+    })
+}
+
 /// See [`super::store::Store::project`].
 pub(super) fn project(file: &OpenFile, query: &Projection, deadline: Deadline) -> Result<Vec<u8>, ServiceError> {
     let threads = cores(MAX_THREADS);
@@ -53,7 +68,7 @@ fn project_in_parts(
     sizes: Sizes,
     threads: usize,
 ) -> Result<Vec<u8>, ServiceError> {
-    let pattern = Pattern::of(&query.members)?;
+    let pattern = prepared(&query.members)?;
     let Projection { offset, max_value, .. } = *query;
     if offset > 0 && offset < file.size() && file.part(offset - 1, 1)? != b"\n" {
         let path = &file.entry().path;

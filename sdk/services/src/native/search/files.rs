@@ -2,12 +2,13 @@
 
 use super::super::error::ServiceError;
 use super::super::file::OpenFile;
-use super::super::project::{Members, Pattern as Within};
+use super::super::project::Members;
 use super::super::store::{Deadline, Store};
 use super::atoms::Group;
 use super::forms::Finder;
 use super::pattern::Pattern;
 use super::scan::{BLOCK, Go, Scan};
+use crate::members::Pattern as Within;
 use sepia_ir::{CandidateLines, LineSpan};
 
 /// Files of one call at most.
@@ -55,7 +56,7 @@ impl Pattern {
         offset: u64,
         max: u32,
     ) -> Result<CandidateLines, ServiceError> {
-        self.lines_of(&store.file(path)?, store.deadline(), within, offset, max, BLOCK)
+        self.lines_of(&*store.file(path)?, store.deadline(), within, offset, max, BLOCK)
     }
 
     pub(super) fn lines_of(

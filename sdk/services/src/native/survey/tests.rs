@@ -61,7 +61,6 @@ proptest! {
         prop_assert_eq!(report.lines, lines);
         prop_assert_eq!(report.truncated, truncated);
         prop_assert_eq!((report.head, report.tail), ends(&bytes, &query));
-        prop_assert_eq!(report.line_feeds, bytes.split(|byte| *byte == b'\n').count() as u64 - 1);
         prop_assert_eq!(report.file.bytes, bytes.len() as u64);
     }
 
@@ -79,7 +78,6 @@ fn a_line_is_returned_once_with_the_needle_that_stands_first_in_it() {
     let found: Vec<_> = report.lines.iter().map(|line| (line.offset, line.bytes, line.needle)).collect();
     assert_eq!(found, [(3, 30, 0), (34, 13, 1), (48, 10, 0)]);
     assert_eq!(report.lines[2].text, b"last title");
-    assert_eq!(report.line_feeds, 3);
     assert!(!report.truncated);
 }
 
@@ -100,7 +98,6 @@ fn a_line_longer_than_many_blocks_is_cut_and_measured() {
     bytes.extend_from_slice(b"\nshort\n");
     let report = survey(&bytes, &SurveyQuery { max_line: 100, ..query(&[b"needle"]) }, 1 << 16).unwrap();
     assert_eq!(report.lines, [FoundLine { offset: 0, bytes: 3_000_000, needle: 0, text: vec![b'x'; 100] }]);
-    assert_eq!(report.line_feeds, 2);
 }
 
 #[test]
@@ -115,9 +112,9 @@ fn bounds_are_errors_that_name_them() {
 #[test]
 fn an_empty_file_and_no_needles_are_no_error() {
     let report = survey(b"", &SurveyQuery { head: 10, tail: 10, ..query(&[b"x"]) }, 64).unwrap();
-    assert_eq!((report.line_feeds, report.head.len(), report.tail.len(), report.lines.len()), (0, 0, 0, 0));
+    assert_eq!((report.head.len(), report.tail.len(), report.lines.len()), (0, 0, 0));
     let report = survey(b"a\nb\n", &query(&[]), 64).unwrap();
-    assert_eq!((report.line_feeds, report.lines.len(), report.truncated), (2, 0, false));
+    assert_eq!((report.lines.len(), report.truncated), (0, false));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The members that a projection asks for, as a tree of names.
+//! The members that are asked for, as a tree of names.
 
-use super::super::error::ServiceError;
+use std::fmt;
 
 const MAX_MEMBERS: usize = 32;
 /// Names and `[]` of one member at most.
@@ -11,8 +11,8 @@ const MAX_PARTS: usize = 32;
 pub(super) struct Node {
     /// Members of the query that this value is the answer to.
     pub(super) wanted: Vec<u8>,
-    /// What is asked of the members of an object.
-    pub(super) members: Vec<(Vec<u8>, usize)>,
+    /// What is asked of the members of an object, by the length of their names modulo 64.
+    members: Vec<(u8, Vec<u8>, usize)>,
     /// What is asked of each element of an array.
     pub(super) elements: Option<usize>,
     /// Bit `n` is set when a name of `n` bytes, modulo 64, is among the members: most keys of
@@ -24,34 +24,53 @@ impl Node {
     /// The node of a member.
     #[inline]
     pub(super) fn member(&self, key: &[u8]) -> Option<usize> {
-        if self.lengths >> (key.len() % 64) & 1 == 0 {
+        let length = key.len() % 64;
+        if self.lengths >> length & 1 == 0 {
             return None;
         }
-        self.members.iter().find(|(name, _)| name == key).map(|(_, node)| *node)
+        let same = self.members.iter().filter(|(known, ..)| usize::from(*known) == length);
+        same.into_iter().find(|(_, name, _)| name == key).map(|(.., node)| *node)
+    }
+
+    /// Whether any member is asked for.
+    pub(super) fn has_members(&self) -> bool {
+        !self.members.is_empty()
     }
 }
 
 /// The members of a query. Node 0 is the line.
 #[derive(Debug)]
-pub(in crate::native) struct Pattern(Vec<Node>);
+pub struct Pattern(Vec<Node>);
+
+/// Members that can't be asked for, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadMember(String);
+
+impl fmt::Display for BadMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadMember {}
 
 impl Pattern {
-    /// Reads `a.b[].c` and the like.
-    pub(in crate::native) fn of(members: &[String]) -> Result<Self, ServiceError> {
+    /// Reads `a.b[].c` and the like; at most 32 of them.
+    pub fn of(members: &[impl AsRef<str>]) -> Result<Self, BadMember> {
         if members.len() > MAX_MEMBERS {
             let count = members.len();
-            return Err(ServiceError::Query(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
+            return Err(BadMember(format!("a projection has at most {MAX_MEMBERS} members, not {count}")));
         }
         let mut pattern = Self(vec![Node::default()]);
         for (number, member) in (0..).zip(members) {
-            let end = pattern.add(member)?;
+            let end = pattern.add(member.as_ref())?;
             pattern.0[end].wanted.push(number);
         }
         Ok(pattern)
     }
 
     /// Whether no member is asked for.
-    pub(in crate::native) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.len() == 1
     }
 
@@ -59,8 +78,8 @@ impl Pattern {
         &self.0[at]
     }
 
-    fn add(&mut self, member: &str) -> Result<usize, ServiceError> {
-        let bad = |why: &str| ServiceError::Query(format!("member `{member}` of a projection {why}"));
+    fn add(&mut self, member: &str) -> Result<usize, BadMember> {
+        let bad = |why: &str| BadMember(format!("member `{member}` of a projection {why}"));
         let (mut at, mut parts) = (0, 0);
         for part in member.split('.') {
             let name = part.trim_end_matches("[]");
@@ -86,7 +105,8 @@ impl Pattern {
         }
         let next = self.grow();
         self.0[at].lengths |= 1 << (name.len() % 64);
-        self.0[at].members.push((name.as_bytes().to_vec(), next));
+        let length = u8::try_from(name.len() % 64).unwrap_or_default();
+        self.0[at].members.push((length, name.as_bytes().to_vec(), next));
         next
     }
 

@@ -9,8 +9,9 @@
 use super::pattern::{Node, Pattern};
 use wide::u8x16;
 
-/// What is kept between lines, so that a line allocates nothing.
-pub(super) struct Scanner<'a> {
+/// Finds members in line after line. What is kept between lines makes that one allocates nothing.
+#[derive(Debug)]
+pub struct Scanner<'a> {
     pattern: &'a Pattern,
     max_value: usize,
     /// Of a value that is gone into only what is asked for inside counts.
@@ -20,7 +21,7 @@ pub(super) struct Scanner<'a> {
 }
 
 /// A container that something is asked of.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Frame {
     node: usize,
     array: bool,
@@ -31,19 +32,20 @@ struct Frame {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(pattern: &'a Pattern, max_value: u32) -> Self {
+    /// Gives values of at most `max_value` bytes.
+    pub fn new(pattern: &'a Pattern, max_value: u32) -> Self {
         Self { pattern, max_value: max_value as usize, innermost: false, frames: Vec::new(), key: Vec::new() }
     }
 
     /// Gives values of any length, and of those with members that are asked for only these.
-    pub(super) fn innermost(pattern: &'a Pattern) -> Self {
+    pub fn innermost(pattern: &'a Pattern) -> Self {
         Self { innermost: true, ..Self::new(pattern, u32::MAX) }
     }
 
     /// Gives the values of a line to `take`: member, position of the element, and text unless it
     /// is too long. `None` when it is not one whole object; what was given until then is to be
     /// forgotten.
-    pub(super) fn line<'l>(&mut self, line: &'l [u8], take: &mut impl FnMut(u8, u32, Option<&'l [u8]>)) -> Option<()> {
+    pub fn line<'l>(&mut self, line: &'l [u8], take: &mut impl FnMut(u8, u32, Option<&'l [u8]>)) -> Option<()> {
         let mut at = blanks(line, 0);
         if *line.get(at)? != b'{' {
             return None;
@@ -109,7 +111,7 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let start = *at + 1;
-        let (end, escapes) = string_end(line, start)?;
+        let (end, escapes) = key_end(line, start)?;
         let raw = &line[start..end - 1];
         *at = blanks(line, end);
         if *line.get(*at)? != b':' {
@@ -129,7 +131,7 @@ impl<'a> Scanner<'a> {
 /// Whether a value that begins with this byte is gone into.
 fn asks_inside(asked: &Node, first: u8) -> bool {
     match first {
-        b'{' => !asked.members.is_empty(),
+        b'{' => asked.has_members(),
         b'[' => asked.elements.is_some(),
         _ => false,
     }
@@ -142,28 +144,43 @@ fn blanks(line: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the closing quote of the string whose first byte is at `at`, and whether it may hold
-/// an escape.
+/// Behind the closing quote of the key whose first byte is at `at`, and whether it may hold an
+/// escape.
 #[inline]
-fn string_end(line: &[u8], mut at: usize) -> Option<(usize, bool)> {
-    let mut slashes = false;
-    loop {
-        let rest = line.get(at..)?;
-        let Some(bytes) = rest.first_chunk() else { return Some((short_end(line, at)?, true)) };
-        let mut stops = stops_in(bytes);
-        let mut escaped = 0;
-        while stops != 0 {
-            let place = stops.trailing_zeros();
-            if bytes[place as usize] == b'"' {
-                return Some((at + place as usize + 1, slashes));
+fn key_end(line: &[u8], at: usize) -> Option<(usize, bool)> {
+    let Some(bytes) = line.get(at..)?.first_chunk() else { return Some((short_end(line, at)?, true)) };
+    let stops = stops_in(bytes);
+    let place = stops.trailing_zeros() as usize;
+    // Names are short: what this does not find at once is rare.
+    if stops != 0 && bytes[place] == b'"' { Some((at + place + 1, false)) } else { Some((string_end(line, at)?, true)) }
+}
+
+/// Chunks that are looked at here before a search for long strings takes over.
+const NEAR: usize = 4;
+
+/// Behind the closing quote of the string whose first byte is at `start`: the first quote with
+/// an even number of backslashes before it. Text has more backslashes than quotes, so these are
+/// counted only where it matters, each at most once.
+#[inline]
+fn string_end(line: &[u8], start: usize) -> Option<usize> {
+    let closes = |quote: usize| {
+        let slashes = line[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        slashes % 2 == 0
+    };
+    let mut at = start;
+    for _ in 0..NEAR {
+        let Some(bytes) = line.get(at..)?.first_chunk() else { return short_end(line, start) };
+        let mut quotes = quotes_in(bytes);
+        while quotes != 0 {
+            let quote = at + quotes.trailing_zeros() as usize;
+            if closes(quote) {
+                return Some(quote + 1);
             }
-            slashes = true;
-            // What is behind a backslash stands for itself, in the next bytes if need be.
-            stops &= !(3 << place);
-            escaped = place / 31;
+            quotes &= quotes - 1;
         }
-        at += 32 + escaped as usize;
+        at += bytes.len();
     }
+    memchr::memchr_iter(b'"', &line[at..]).map(|place| at + place).find(|quote| closes(*quote)).map(|quote| quote + 1)
 }
 
 /// The same near the end of the line.
@@ -176,6 +193,18 @@ fn short_end(line: &[u8], mut at: usize) -> Option<usize> {
         }
         at += 2;
     }
+}
+
+/// Which of 32 bytes are quotes, bit by bit.
+#[inline]
+fn quotes_in(bytes: &[u8; 32]) -> u32 {
+    let quote = u8x16::splat(b'"');
+    let half = |at: usize| {
+        let mut half = [0; 16];
+        half.copy_from_slice(&bytes[at..at + 16]);
+        u8x16::new(half).simd_eq(quote).to_bitmask()
+    };
+    half(0) | half(16) << 16
 }
 
 /// Which of 32 bytes are quotes or backslashes, bit by bit.
@@ -194,7 +223,7 @@ fn stops_in(bytes: &[u8; 32]) -> u32 {
 /// Behind the value that begins at `at`.
 fn value_end(line: &[u8], at: usize) -> Option<usize> {
     match *line.get(at)? {
-        b'"' => string_end(line, at + 1).map(|(end, _)| end),
+        b'"' => string_end(line, at + 1),
         b'{' | b'[' => container_end(line, at + 1),
         _ => {
             let stop =
@@ -210,7 +239,7 @@ fn container_end(line: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match *line.get(at)? {
             b'"' => {
-                at = string_end(line, at + 1)?.0;
+                at = string_end(line, at + 1)?;
                 continue;
             }
             b'{' | b'[' => depth += 1,
