@@ -44,7 +44,7 @@ fn embed() -> Result<(), BuildError> {
     let options = Options { target_dir: Some(sepia_build::target_dir_above(&out_dir)?), ..Options::default() };
     let built = sepia_build::components(&root, &crates, &options)?;
     println!("cargo::rustc-env=SEPIA_WASMTIME_VERSION={}", locked_version(&root, "wasmtime")?);
-    write(&out_dir, &drivers, &built)
+    write(&root, &out_dir, &drivers, &built)
 }
 
 /// Which version of a dependency is built in: `--version` tells, since a sandbox is as good as
@@ -67,7 +67,7 @@ fn watch(root: &Path, drivers: &[String]) {
 }
 
 /// Copies the components, since cargo may replace its own files under a build that still runs.
-fn write(out_dir: &Path, drivers: &[String], built: &[Built]) -> Result<(), BuildError> {
+fn write(root: &Path, out_dir: &Path, drivers: &[String], built: &[Built]) -> Result<(), BuildError> {
     let put = |name: &str, content: &[u8]| {
         fs::write(out_dir.join(name), content).map_err(|error| BuildError::files(name, &error))
     };
@@ -75,10 +75,13 @@ fn write(out_dir: &Path, drivers: &[String], built: &[Built]) -> Result<(), Buil
     for (driver, component) in drivers.iter().zip(built) {
         let file = format!("{driver}.wasm");
         put(&file, &component.bytes)?;
+        let manifest = root.join("drivers").join(driver).join("manifest.json");
+        println!("cargo::rerun-if-changed={}", manifest.display());
+        let manifest = fs::read_to_string(manifest).ok();
         let sha256: [u8; 32] = Sha256::digest(&component.bytes).into();
         let _ = writeln!(
             list,
-            "    Embedded {{ name: {driver:?}, wasm: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), sha256: {sha256:?} }},"
+            "    Embedded {{ name: {driver:?}, wasm: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), sha256: {sha256:?}, manifest: {manifest:?} }},"
         );
     }
     list.push_str("]\n");

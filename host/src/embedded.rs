@@ -9,6 +9,9 @@ pub struct Embedded {
     pub wasm: &'static [u8],
     /// Its SHA-256.
     pub sha256: [u8; 32],
+    /// What it says of itself, JSON, when its folder has that as `manifest.json`: then its code
+    /// need not be compiled before it is called. A test holds the two against each other.
+    pub manifest: Option<&'static str>,
 }
 
 /// The drivers, sorted by id.

@@ -81,7 +81,7 @@ async fn bring_in(candidate: &Candidate, setup: &Setup, components: &Components)
             let built_in = setup.embedded.iter().find(|built_in| Some(built_in.name) == candidate.embedded);
             let built_in =
                 built_in.ok_or_else(|| LoadError::new(LoadErrorKind::File, "it is not built into this program"))?;
-            let prepared = components.bring_in_embedded(built_in.wasm, built_in.sha256).await?;
+            let prepared = components.bring_in_embedded(built_in).await?;
             Ok(Brought::Component(Box::new(prepared)))
         }
         (Origin::File(path), Form::Component) => {

@@ -11,6 +11,7 @@ mod claude_cases_lines;
 mod claude_cases_places;
 mod claude_cases_size;
 mod laws;
+mod manifests;
 mod new_command;
 mod program;
 mod store;

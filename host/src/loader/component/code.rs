@@ -104,6 +104,24 @@ impl Code {
         Ok(introduction)
     }
 
+    /// The same of a component that is known to say this of itself, JSON text.
+    pub(super) fn introduction_with(&self, manifest: &str) -> Result<Introduction, LoadError> {
+        let cache = self.runtime.cache.as_ref();
+        if let Some(known) = cache.and_then(|cache| cache.introduction(&self.sha256)) {
+            return Ok(known);
+        }
+        let inspection = inspect::inspect(&self.wasm, self.runtime.limits.component_file)?;
+        let manifest = serde_json::from_str(manifest)
+            .map_err(|error| LoadError::new(LoadErrorKind::Contract, format!("its manifest.json is none: {error}")))?;
+        let manifest = manifest::check(manifest)?;
+        let introduction =
+            Introduction { manifest, capabilities: inspection.capabilities, imports: inspection.imports };
+        if let Some(cache) = cache {
+            cache.put_introduction(&self.sha256, &introduction);
+        }
+        Ok(introduction)
+    }
+
     /// Asks in an empty sandbox, and makes sure that what is exported has the types of the
     /// contract.
     async fn describe(&self, ready: &Ready) -> Result<Manifest, LoadError> {

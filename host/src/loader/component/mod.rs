@@ -30,8 +30,10 @@ use self::cache::Cache;
 use self::code::Code;
 use self::driver::ComponentDriver;
 use self::engine::Clock;
+use self::introduction::Introduction;
 use self::state::State;
 use super::{About, Driver, Form, LoadError, LoadErrorKind, Origin};
+use crate::embedded::Embedded;
 use crate::limits::Limits;
 use crate::text::hex;
 use sepia_ir::StoreRequest;
@@ -124,16 +126,21 @@ impl Components {
         self.prepare(Cow::Owned(wasm.to_owned()), Sha256::digest(wasm).into(), origin).await
     }
 
-    /// The same of a component that is built into this program, whose SHA-256 is known.
-    pub async fn bring_in_embedded(&self, wasm: &'static [u8], sha256: [u8; 32]) -> Result<Prepared, LoadError> {
-        self.prepare(Cow::Borrowed(wasm), sha256, Origin::Embedded).await
+    /// The same of a component that is built into this program. One that is known to say this
+    /// manifest of itself is not asked.
+    pub async fn bring_in_embedded(&self, built_in: &Embedded) -> Result<Prepared, LoadError> {
+        let code = Code::new(Arc::clone(&self.runtime), Cow::Borrowed(built_in.wasm), built_in.sha256);
+        let introduction = match built_in.manifest {
+            Some(manifest) => code.introduction_with(manifest)?,
+            None => code.introduction().await?,
+        };
+        Ok(Prepared::new(code, introduction, Origin::Embedded, &built_in.sha256))
     }
 
     async fn prepare(&self, wasm: Cow<'static, [u8]>, sha256: [u8; 32], origin: Origin) -> Result<Prepared, LoadError> {
         let code = Code::new(Arc::clone(&self.runtime), wasm, sha256);
-        let introduction::Introduction { manifest, capabilities, imports } = code.introduction().await?;
-        let about = About { manifest, capabilities, form: Form::Component, origin, build: hex(&sha256) };
-        Ok(Prepared { code, about, imports })
+        let introduction = code.introduction().await?;
+        Ok(Prepared::new(code, introduction, origin, &sha256))
     }
 }
 
@@ -164,6 +171,12 @@ impl Core {
 }
 
 impl Prepared {
+    fn new(code: Code, introduction: Introduction, origin: Origin, sha256: &[u8; 32]) -> Self {
+        let Introduction { manifest, capabilities, imports } = introduction;
+        let about = About { manifest, capabilities, form: Form::Component, origin, build: hex(sha256) };
+        Self { code, about, imports }
+    }
+
     /// What is known of it.
     pub fn about(&self) -> &About {
         &self.about
