@@ -36,8 +36,9 @@ pub(super) enum Command {
     Schema,
 }
 
+/// Which sessions of all.
 #[derive(Debug, clap::Args)]
-pub(super) struct ListArgs {
+pub(super) struct FilterArgs {
     /// Only sessions of this agent
     #[arg(long)]
     pub(super) agent: Option<String>,
@@ -47,6 +48,23 @@ pub(super) struct ListArgs {
     /// Only sessions active since then: `2d`, `3h`, `2026-01-31`, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time::since)]
     pub(super) since: Option<f64>,
+    /// Also sessions that their agent no longer lists
+    #[arg(long)]
+    pub(super) hidden: bool,
+}
+
+impl FilterArgs {
+    /// The directory, absolute.
+    pub(super) fn directory(&self) -> Option<String> {
+        let dir = self.cwd.as_ref()?;
+        Some(std::path::absolute(dir).unwrap_or_else(|_| dir.clone()).to_string_lossy().into_owned())
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// Only the newest N
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
@@ -56,9 +74,6 @@ pub(super) struct ListArgs {
     /// Also those, each under the session that spawned it
     #[arg(long, conflicts_with = "json")]
     pub(super) tree: bool,
-    /// Also sessions that their agent no longer lists
-    #[arg(long)]
-    pub(super) hidden: bool,
     /// Count messages, tools and tokens
     #[arg(long)]
     pub(super) stats: bool,
@@ -87,15 +102,8 @@ pub(super) struct SearchArgs {
     /// Look only at these parts of sessions, commas between
     #[arg(long = "in", value_name = "PARTS", value_delimiter = ',', value_parser = super::search::part)]
     pub(super) parts: Vec<sepia_ir::SearchPart>,
-    /// Only sessions of this agent
-    #[arg(long)]
-    pub(super) agent: Option<String>,
-    /// Only sessions of this directory (`.` for the present one)
-    #[arg(long, value_name = "DIR")]
-    pub(super) cwd: Option<PathBuf>,
-    /// Only sessions active since then: `2d`, `3h`, `2026-01-31`, or ISO 8601
-    #[arg(long, value_name = "TIME", value_parser = super::time::since)]
-    pub(super) since: Option<f64>,
+    #[command(flatten)]
+    pub(super) filter: FilterArgs,
     /// Only the newest N sessions that match
     #[arg(long, value_name = "N", default_value_t = crate::plane::SearchRequest::LIMIT as usize)]
     pub(super) limit: usize,
@@ -105,9 +113,6 @@ pub(super) struct SearchArgs {
     /// Leave out sessions that another session spawned
     #[arg(long)]
     pub(super) top_level: bool,
-    /// Also sessions that their agent no longer lists
-    #[arg(long)]
-    pub(super) hidden: bool,
     /// Print JSON: what `sessions.search` answers
     #[arg(long)]
     pub(super) json: bool,

@@ -1,6 +1,6 @@
 //! `sepia list`
 
-use super::args::ListArgs;
+use super::args::{FilterArgs, ListArgs};
 use super::exit::Failure;
 use super::output;
 use super::table::{self, Column};
@@ -16,18 +16,14 @@ const LEAST_ID: usize = 8;
 
 pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
     let plane = setup::plane()?;
-    let cwd = args.cwd.as_ref().map(|dir| {
-        let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
-        dir.to_string_lossy().into_owned()
-    });
     let request = ListRequest {
-        agent: args.agent.clone(),
-        cwd,
-        since: args.since,
+        agent: args.filter.agent.clone(),
+        cwd: args.filter.directory(),
+        since: args.filter.since,
         // Of a tree the limit counts roots, whose branches may be older than other roots.
         limit: args.limit.filter(|_| !args.tree),
         top_level: !args.subagents && !args.tree,
-        with_hidden: args.hidden,
+        with_hidden: args.filter.hidden,
         with_locks: args.locks,
         with_stats: args.stats,
     };
@@ -137,7 +133,8 @@ fn counts(session: &SessionRow) -> [String; 3] {
 /// No sessions always comes with the places that were looked at.
 fn tell_that_there_are_none(agents: &[crate::plane::Agent], args: &ListArgs) {
     let mut stderr = std::io::stderr().lock();
-    let filtered = args.agent.is_some() || args.cwd.is_some() || args.since.is_some() || args.limit == Some(0);
+    let FilterArgs { agent, cwd, since, .. } = &args.filter;
+    let filtered = agent.is_some() || cwd.is_some() || since.is_some() || args.limit == Some(0);
     let _gone = writeln!(stderr, "no sessions{}; looked at:", if filtered { " match" } else { " were found" });
     for agent in agents {
         for store in &agent.stores {

@@ -38,11 +38,11 @@ pub(super) async fn run(args: SearchArgs) -> Result<(), Failure> {
             hits: args.hits,
             context: if terminal { CONTEXT } else { SearchRequest::CONTEXT },
         },
-        agent: args.agent,
-        cwd: args.cwd.map(|dir| std::path::absolute(&dir).unwrap_or(dir).to_string_lossy().into_owned()),
-        since: args.since,
+        cwd: args.filter.directory(),
+        agent: args.filter.agent,
+        since: args.filter.since,
         limit: args.limit,
-        with_hidden: args.hidden,
+        with_hidden: args.filter.hidden,
         top_level: args.top_level,
     };
     let mut out = Printer {

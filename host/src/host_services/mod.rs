@@ -61,9 +61,7 @@ impl Reach {
     /// It is about to read this.
     fn asked(&mut self, question: Question) {
         let Self { stores, trace: Some(trace), .. } = self else { return };
-        let (Question::Walk { store, .. } | Question::File { store, .. } | Question::Database { store, .. }) =
-            &question;
-        if let Some(store) = stores.iter().find(|known| known.name() == store) {
+        if let Some(store) = stores.iter().find(|known| known.name() == question.store()) {
             trace.read(question, store);
         }
     }

@@ -123,7 +123,8 @@ impl ScanBasis {
 }
 
 impl Question {
-    fn store(&self) -> &str {
+    /// Name of the store that is asked about.
+    pub(crate) fn store(&self) -> &str {
         match self {
             Self::Walk { store, .. } | Self::File { store, .. } | Self::Database { store, .. } => store,
         }

@@ -2,6 +2,7 @@
 
 use super::bindings::exports::sepia::driver::{identity, session_read, session_search};
 use super::call::{self, Sandbox, within};
+use super::inspect::Inspection;
 use super::introduction::Introduction;
 use super::state::State;
 use super::{Core, Runtime, inspect};
@@ -83,39 +84,25 @@ impl Code {
     }
 
     /// What is known of the component: from an earlier start, or found out now by inspecting
-    /// it and having it describe itself with nothing in reach.
-    pub(super) async fn introduction(&self) -> Result<Introduction, LoadError> {
+    /// it and having it describe itself with nothing in reach. One that is known to say
+    /// `manifest` of itself, JSON text, is not asked, and not compiled.
+    pub(super) async fn introduction(&self, manifest: Option<&str>) -> Result<Introduction, LoadError> {
         let cache = self.runtime.cache.as_ref();
         if let Some(known) = cache.and_then(|cache| cache.introduction(&self.sha256)) {
             return Ok(known);
         }
         let inspection = inspect::inspect(&self.wasm, self.runtime.limits.component_file)?;
-        let ready = self.ready(&inspection.capabilities).await?;
-        if inspection.searches && ready.search.is_none() {
-            let why = session_search::GuestIndices::new(&ready.guest).err();
-            return Err(misfit(why.unwrap_or_else(|| wasmtime::Error::msg("session-search"))));
-        }
-        let manifest = manifest::check(self.describe(ready).await?)?;
-        let introduction =
-            Introduction { manifest, capabilities: inspection.capabilities, imports: inspection.imports };
-        if let Some(cache) = cache {
-            cache.put_introduction(&self.sha256, &introduction);
-        }
-        Ok(introduction)
-    }
-
-    /// The same of a component that is known to say this of itself, JSON text.
-    pub(super) fn introduction_with(&self, manifest: &str) -> Result<Introduction, LoadError> {
-        let cache = self.runtime.cache.as_ref();
-        if let Some(known) = cache.and_then(|cache| cache.introduction(&self.sha256)) {
-            return Ok(known);
-        }
-        let inspection = inspect::inspect(&self.wasm, self.runtime.limits.component_file)?;
-        let manifest = serde_json::from_str(manifest)
-            .map_err(|error| LoadError::new(LoadErrorKind::Contract, format!("its manifest.json is none: {error}")))?;
-        let manifest = manifest::check(manifest)?;
-        let introduction =
-            Introduction { manifest, capabilities: inspection.capabilities, imports: inspection.imports };
+        let manifest = match manifest {
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                LoadError::new(LoadErrorKind::Contract, format!("its manifest.json is none: {error}"))
+            })?,
+            None => self.describe(&inspection).await?,
+        };
+        let introduction = Introduction {
+            manifest: manifest::check(manifest)?,
+            capabilities: inspection.capabilities,
+            imports: inspection.imports,
+        };
         if let Some(cache) = cache {
             cache.put_introduction(&self.sha256, &introduction);
         }
@@ -124,8 +111,13 @@ impl Code {
 
     /// Asks in an empty sandbox, and makes sure that what is exported has the types of the
     /// contract.
-    async fn describe(&self, ready: &Ready) -> Result<Manifest, LoadError> {
+    async fn describe(&self, inspection: &Inspection) -> Result<Manifest, LoadError> {
         const CALL: &str = "identity.describe";
+        let ready = self.ready(&inspection.capabilities).await?;
+        if inspection.searches && ready.search.is_none() {
+            let why = session_search::GuestIndices::new(&ready.guest).err();
+            return Err(misfit(why.unwrap_or_else(|| wasmtime::Error::msg("session-search"))));
+        }
         let name = "(new)";
         let fault =
             |fault: Fault| LoadError::new(LoadErrorKind::Start, format!("it can't say who it is: {}", fault.message));

@@ -130,16 +130,13 @@ impl Components {
     /// manifest of itself is not asked.
     pub async fn bring_in_embedded(&self, built_in: &Embedded) -> Result<Prepared, LoadError> {
         let code = Code::new(Arc::clone(&self.runtime), Cow::Borrowed(built_in.wasm), built_in.sha256);
-        let introduction = match built_in.manifest {
-            Some(manifest) => code.introduction_with(manifest)?,
-            None => code.introduction().await?,
-        };
+        let introduction = code.introduction(built_in.manifest).await?;
         Ok(Prepared::new(code, introduction, Origin::Embedded, &built_in.sha256))
     }
 
     async fn prepare(&self, wasm: Cow<'static, [u8]>, sha256: [u8; 32], origin: Origin) -> Result<Prepared, LoadError> {
         let code = Code::new(Arc::clone(&self.runtime), wasm, sha256);
-        let introduction = code.introduction().await?;
+        let introduction = code.introduction(None).await?;
         Ok(Prepared::new(code, introduction, origin, &sha256))
     }
 }

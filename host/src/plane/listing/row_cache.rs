@@ -1,9 +1,9 @@
 //! Rows kept on disk between listings: by the driver's build, the key and the stamp.
 //!
 //! Always rebuildable and never trusted over the store: a row is used only while the store's
-//! own scan gives the stamp under which it was made, or all that the scan rests on is as it was. A file that can't be understood counts as
-//! absent. Several processes may read and replace it at once; the last one to write wins, and
-//! what it did not know is made again.
+//! own scan gives the stamp under which it was made, or all that the scan rests on is as it
+//! was. A file that can't be understood counts as absent. Several processes may read and
+//! replace it at once; the last one to write wins, and what it did not know is made again.
 
 use crate::home::Home;
 use crate::loader::{About, ScanBasis};
