@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use crate::subject::{Copy, Opened, Subject};
 use sepia_ir::{
-    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, ScanReport, Session, SessionRef, Summary,
-    SummaryDetail,
+    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, SaveOptions, SaveReport, ScanReport, Session,
+    SessionRef, Summary, SummaryDetail,
 };
-use sepia_sdk::{Host, SessionRead, Transcript};
+use sepia_sdk::{Checked, Host, SessionRead, SessionWrite, Transcript};
 use std::marker::PhantomData;
 
 /// Bytes of a native copy asked for at a time: few, so that copies come in pieces.
@@ -53,6 +53,21 @@ impl<D: SessionRead> InProcess<D> {
             }
             bytes.extend(piece);
         }
+    }
+}
+
+/// Nodes handed over at a time: few, so that sessions come in several pieces.
+const NODES: usize = 3;
+
+impl<D: SessionWrite> InProcess<D> {
+    /// Writes a session, whose nodes are in it.
+    pub fn save(&self, session: &Session, options: &SaveOptions) -> Result<SaveReport, DriverError> {
+        let header = Session { nodes: Vec::new(), ..session.clone() };
+        let mut draft = Checked::<D>::begin(self.host.clone(), header, options)?;
+        for nodes in session.nodes.chunks(NODES) {
+            draft.append(nodes.to_vec())?;
+        }
+        draft.commit()
     }
 }
 

@@ -4,7 +4,13 @@
 //! it held. It knows no agent: that a title is the right one is for the driver's own tests;
 //! that the list and the session agree on it is for this.
 
+#[cfg(feature = "in-process")]
+pub mod arbitrary;
+#[cfg(feature = "in-process")]
+mod equal;
 mod failure;
+#[cfg(feature = "in-process")]
+mod faults;
 #[cfg(feature = "in-process")]
 mod in_process;
 mod laws;
@@ -13,7 +19,11 @@ mod subject;
 mod suite;
 mod tree;
 
+#[cfg(feature = "in-process")]
+pub use equal::equal_but_for;
 pub use failure::Failure;
+#[cfg(feature = "in-process")]
+pub use faults::{FAULTS, Fault, at_every_step};
 #[cfg(feature = "in-process")]
 pub use in_process::InProcess;
 pub use report::{Outcome, Report};

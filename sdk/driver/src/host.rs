@@ -46,6 +46,25 @@ pub trait Services {
     /// Sees what is only in the write-ahead log, and changes nothing. `not-found` when there is
     /// no file.
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError>;
+    /// Writes a whole file, atomically and durably; see `durable-files.replace`.
+    fn replace(
+        &self,
+        store: &str,
+        path: &str,
+        content: &[u8],
+        mode: u32,
+        expect: Option<u64>,
+    ) -> Result<(), DriverError>;
+    /// Appends to a file that is `expect` bytes long and ends in a line feed.
+    fn append(&self, store: &str, path: &str, content: &[u8], expect: u64) -> Result<(), DriverError>;
+    /// A file written piece by piece, seen when it is committed.
+    fn create(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn NewFile>, DriverError>;
+    /// Moves a file or folder into the trash; the bytes that went.
+    fn discard(&self, store: &str, path: &str) -> Result<u64, DriverError>;
+    /// Opens a database of a store for writing; `not-found` when there is no file.
+    fn writable_database(&self, store: &str, path: &str) -> Result<Box<dyn WritableDatabase>, DriverError>;
+    /// A new database, which is in its place, and closed, when its transaction is committed.
+    fn new_database(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn WritableDatabase>, DriverError>;
     /// Start time of a running process, clock ticks since boot.
     fn start_ticks(&self, pid: u32) -> Option<u64>;
     /// Program and arguments of a running process of this person.
@@ -68,6 +87,28 @@ pub trait Query {
     fn columns(&self) -> Vec<SqlColumn>;
     /// The next rows, at most `max`; none at the end.
     fn next(&mut self, max: usize) -> Result<Vec<Vec<SqlValue>>, DriverError>;
+}
+
+/// A database open for writing; see the resource `connection`. What is not committed when it is
+/// dropped did not happen.
+pub trait WritableDatabase: Database {
+    /// One statement, its parameters bound in the order of their `?`; rows changed.
+    fn execute(&self, sql: &str, parameters: &[SqlValue]) -> Result<u64, DriverError>;
+    /// Starts the transaction; waits at most 5 s for another writer, then `busy`.
+    fn begin(&self) -> Result<(), DriverError>;
+    /// Ends it: its changes are on disk.
+    fn commit(&self) -> Result<(), DriverError>;
+    /// Forgets its changes.
+    fn rollback(&self) -> Result<(), DriverError>;
+}
+
+/// A file being written; see the resource `new-file`. Dropped before it is committed, it was never there.
+pub trait NewFile {
+    /// The next bytes, at most 64 MiB.
+    fn write(&mut self, content: &[u8]) -> Result<(), DriverError>;
+    /// Puts it in its place; `conflict` unless what is there is `expect` bytes long (0: there is
+    /// nothing).
+    fn commit(self: Box<Self>, expect: Option<u64>) -> Result<(), DriverError>;
 }
 
 impl dyn Database + '_ {

@@ -27,7 +27,10 @@ mod host;
 mod one_line;
 pub mod search;
 mod session_read;
+mod session_write;
+mod written;
 
+pub mod carried;
 pub mod json;
 pub mod metadata;
 pub mod stats;
@@ -39,15 +42,34 @@ pub mod component;
 pub mod subprocess;
 
 pub use driver::Driver;
-pub use host::{Database, Host, Query, Services};
+pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase};
 pub use one_line::one_line;
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};
 pub use session_read::{NativeCopy, SessionRead, Transcript, window};
+pub use session_write::{Draft, SessionWrite};
+pub use written::Checked;
 
-/// Makes a component of a driver type. In a native build it only checks that it is one.
+/// Makes a component of a driver type: `export_driver!(Example)` of one that reads,
+/// `export_driver!(Example, write)` of one that writes too. In a native build it only checks that it is one.
 #[macro_export]
 macro_rules! export_driver {
+    ($driver:ty, write) => {
+        $crate::export_driver!($driver);
+        #[cfg(target_family = "wasm")]
+        mod sepia_writing_component {
+            use super::*;
+            type Exported = $crate::component::Exported<$driver>;
+            $crate::component::writing_bindings::export_writing!(
+                Exported with_types_in $crate::component::writing_bindings
+            );
+        }
+        #[cfg(not(target_family = "wasm"))]
+        const _: fn() = || {
+            fn is_writer<D: $crate::SessionWrite>() {}
+            is_writer::<$driver>();
+        };
+    };
     ($driver:ty) => {
         #[cfg(target_family = "wasm")]
         mod sepia_component {

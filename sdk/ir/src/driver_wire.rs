@@ -7,6 +7,8 @@ use crate::manifest::StoreRequest;
 use crate::node::MessageNode;
 use crate::paging::Branch;
 use crate::search::SearchQuery;
+use crate::session::Session;
+use crate::writing::{RewindPlan, SaveOptions, ToolUse};
 use serde::{Deserialize, Serialize};
 
 /// Version of this wire; a program that announces another is refused.
@@ -49,7 +51,8 @@ pub struct WireManifest {
     #[serde(default)]
     pub capabilities: Vec<serde_json::Value>,
     /// Optional methods that the program also answers: `scan` stands for `session.scan` and
-    /// `session.summaries`, `native`, `locks` and `search` for the methods of these names.
+    /// `session.summaries`, `native`, `locks` and `search` for the methods of these names, `write` for those of
+    /// `session-write` and `tool-vocabulary` that wire version 1 has not, and for `trash` in those that it has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
     /// Command line of the agent for live sessions, split at white space.
@@ -125,6 +128,89 @@ pub struct HistoryParams {
     /// Absent: the program's own choice, for drivers older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
+}
+
+/// Parameters of the extension method `session.write`; its result is a save report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WriteParams {
+    /// The session with its nodes; an empty id asks for a fresh one.
+    pub session: Session,
+    /// How.
+    pub options: SaveOptions,
+    /// Folder that what is written over is kept in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trash: Option<String>,
+}
+
+/// Parameters of `session.rename`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RenameParams {
+    /// The session.
+    pub id: String,
+    /// Sub-agent inside it.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+    /// One line.
+    pub title: String,
+}
+
+/// Parameters of `session.delete`. Version 1 of the wire has no `trash` and answers `null`; with the extension
+/// `write` the answer is a delete outcome with `undo` in base64.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteParams {
+    /// The session.
+    pub id: String,
+    /// Sub-agent inside it.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+    /// Folder that what is taken away goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trash: Option<String>,
+}
+
+/// Parameters of the extension method `session.undelete`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndeleteParams {
+    /// Of the delete outcome, base64.
+    pub undo: String,
+}
+
+/// Parameters of `session.rewind`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RewindParams {
+    /// Which session.
+    pub session: SessionParams,
+    /// What stays and what goes.
+    pub plan: RewindPlan,
+    /// The session as it shall be afterwards.
+    pub truncated: Session,
+    /// Folder that what is written over is kept in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trash: Option<String>,
+}
+
+/// Parameters of the extension method `session.checkpointFiles`; its result is a list of `{path, content}`
+/// with contents in base64, `null` for a file that did not exist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckpointParams {
+    /// The session.
+    pub id: String,
+    /// Sub-agent inside it.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+    /// `ref` of the checkpoint.
+    pub checkpoint: String,
+}
+
+/// Parameters of the extension methods `tools.common` and `tools.own`; the result is a list with a call or
+/// `null` for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallsParams {
+    /// The calls.
+    pub calls: Vec<ToolUse>,
 }
 
 /// Result of `session.history`.

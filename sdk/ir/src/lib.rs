@@ -55,4 +55,4 @@ pub use sql::{SqlColumn, SqlValue};
 pub use streamed::StreamedSession;
 pub use tool::{Diff, Location, ToolCall, ToolCallStatus, ToolResult};
 pub use warning::Warning;
-pub use writing::{Artifact, DeleteOutcome, FileVersion, Loss, LossKind, RewindPlan, SaveOptions, SaveReport};
+pub use writing::{Artifact, DeleteOutcome, FileVersion, Loss, LossKind, RewindPlan, SaveOptions, SaveReport, ToolUse};

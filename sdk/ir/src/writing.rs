@@ -1,5 +1,6 @@
 //! Saving, deleting and rewinding: options, plans and reports.
 
+use crate::json_text::{self, Json};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "component")]
 use wasmtime::component::{ComponentType, Lift, Lower};
@@ -90,6 +91,18 @@ pub struct DeleteOutcome {
     pub failed: Vec<(Artifact, String)>,
     /// What brings back rows, given to `undelete`; files are brought back by the host.
     pub undo: Vec<u8>,
+}
+
+/// A tool and what it is called with, in an agent's own vocabulary or in the common one of
+/// `wit/tool-vocabulary.wit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
+pub struct ToolUse {
+    /// Name of the tool.
+    pub name: String,
+    /// A JSON object.
+    #[serde(with = "json_text", default = "json_text::null")]
+    pub arguments: Json,
 }
 
 /// Rewind plan.

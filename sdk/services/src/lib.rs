@@ -1,5 +1,5 @@
-//! The bulk reading that the host lends to drivers, and the places that it may happen in:
-//! written once, used by the host for components and by the SDK for subprocess drivers.
+//! The bulk reading and the durable writing that the host lends to drivers, and the places that
+//! they may happen in: written once, used by the host for components and by the SDK for subprocess drivers.
 //!
 //! Everything here knows files, lines and JSON, and no agent's format. [`packed`] is the form
 //! in which projected lines cross the component boundary; it, [`members`] and [`search`] build
@@ -13,6 +13,6 @@ pub mod search;
 mod native;
 #[cfg(not(target_family = "wasm"))]
 pub use native::{
-    Link, Pattern, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, command_line, lock_holders,
-    place_of, sqlite, start_ticks,
+    Link, NewFile, Pattern, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, TrashEntry,
+    TrashItem, command_line, lock_holders, place_of, sqlite, start_ticks,
 };

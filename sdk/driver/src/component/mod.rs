@@ -12,7 +12,24 @@ pub mod bindings {
     });
 }
 
+/// What a driver that writes has besides.
+#[expect(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
+pub mod writing_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        world: "session-writing",
+        with: {
+            "sepia:driver/types@1.0.0": sepia_ir,
+            "sepia:driver/sqlite@1.0.0": crate::component::bindings::sepia::driver::sqlite,
+        },
+        pub_export_macro: true,
+        export_macro_name: "export_writing",
+        default_bindings_module: "sepia_sdk::component::writing_bindings",
+    });
+}
+
 mod services;
 mod session_read;
+mod session_write;
 
 pub use session_read::Exported;

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// A driver type as the bindings want it.
 pub struct Exported<D>(PhantomData<D>);
 
-fn host() -> Host {
+pub(super) fn host() -> Host {
     Host::new(Imports)
 }
 

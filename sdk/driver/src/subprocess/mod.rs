@@ -3,5 +3,5 @@
 mod serve;
 mod services;
 
-pub use serve::{answer, serve};
+pub use serve::{Writing, answer, answer_writing, serve, serve_writing};
 pub use services::Native;

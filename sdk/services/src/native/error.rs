@@ -42,6 +42,20 @@ pub enum ServiceError {
     /// Another process keeps the database, or changes it faster than it can be read.
     #[error("database `{0}` is being changed by another process; try again")]
     Busy(String),
+    /// The call may not write: it reads, or the store was granted for reading alone.
+    #[error("store `{0}` may not be written in this call")]
+    ReadOnly(String),
+    /// Something is there that should not be, or is not as it was when it was read.
+    #[error("{0}")]
+    Changed(String),
+    /// The system refused to write.
+    #[error("`{path}` can't be written: {source}")]
+    Write {
+        /// Relative to the store.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The system refused.
     #[error("`{path}` can't be read: {source}")]
     Io {
@@ -65,12 +79,15 @@ impl From<ServiceError> for DriverError {
             | ServiceError::Outside(_)
             | ServiceError::Refused(_)
             | ServiceError::Query(_) => ErrorCode::Invalid,
+            ServiceError::ReadOnly(_) => ErrorCode::Unsupported,
+            ServiceError::Changed(_) => ErrorCode::Conflict,
             ServiceError::NotFound(_) => ErrorCode::NotFound,
             ServiceError::Busy(_) => ErrorCode::Busy,
             ServiceError::NotRegular(_)
             | ServiceError::NotDatabase(_)
             | ServiceError::Time(_)
             | ServiceError::Database { .. }
+            | ServiceError::Write { .. }
             | ServiceError::Io { .. } => ErrorCode::Store,
         };
         Self::new(code, error.to_string())

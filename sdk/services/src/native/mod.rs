@@ -1,6 +1,7 @@
 //! The native side.
 
 mod cores;
+mod durable;
 mod error;
 mod file;
 mod links;
@@ -14,6 +15,7 @@ mod store;
 mod survey;
 mod walk;
 
+pub use durable::{Item as TrashItem, NewFile, TrashEntry};
 pub use error::ServiceError;
 pub use links::{Link, SkipReason, SkippedLink};
 pub use place::{Place, PlaceError, place_of};

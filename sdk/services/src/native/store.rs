@@ -1,16 +1,19 @@
 //! A granted store, opened: the only way to its files.
 
+use super::durable::TrashEntry;
 use super::error::ServiceError;
 use super::file::{OpenFile, epoch_ns};
 use super::links::{Link, SkippedLink, follow};
-use super::path::{below, checked, shown};
+use super::path::{below, checked, joined, shown};
 use super::place::is_directory;
 use super::sqlite::{ReadConnection, beside};
 use super::{project, survey, walk};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use sepia_ir::{Projection, StoreRequest, SurveyQuery, SurveyReport, WalkReport};
+use std::fs::DirBuilder;
 use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -33,6 +36,11 @@ impl Stores {
         self.iter().find(|store| store.name == name).ok_or_else(|| ServiceError::NotGranted(shown(name)))
     }
 
+    /// All of them, to be had anew.
+    pub fn into_stores(self) -> impl Iterator<Item = Store> {
+        self.0.into_iter()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Store> {
         self.0.iter()
@@ -52,6 +60,11 @@ pub struct Store {
     deadline: Deadline,
     /// The file that was read last, while one call goes on.
     last: Option<Mutex<Option<Arc<OpenFile>>>>,
+    directory: bool,
+    /// Whether this call may write.
+    write: bool,
+    /// Where what is taken away in this call goes.
+    trash: Option<Arc<TrashEntry>>,
 }
 
 /// When long work has to stop.
@@ -93,6 +106,9 @@ impl Store {
             skipped: Vec::new(),
             deadline: Deadline::default(),
             last: None,
+            directory: is_directory(request.kind),
+            write: false,
+            trash: None,
         };
         let failed = |source| ServiceError::Io { path: place.display().to_string(), source };
         match place.canonicalize() {
@@ -120,6 +136,15 @@ impl Store {
     pub fn with_deadline(mut self, at: Instant) -> Self {
         self.deadline = Deadline::at(at);
         self.last = Some(Mutex::default());
+        self
+    }
+
+    /// The same store for a call that writes. What is taken away or written over in it goes into
+    /// `trash`.
+    #[must_use]
+    pub fn for_writing(mut self, trash: Option<Arc<TrashEntry>>) -> Self {
+        self.write = true;
+        self.trash = trash;
         self
     }
 
@@ -186,13 +211,79 @@ impl Store {
 
     /// Opens a database for reading; `path` is empty when the store itself is one.
     pub fn database(&self, path: &str) -> Result<ReadConnection, ServiceError> {
-        let (file, shown_path) = match (&self.root, path) {
+        let (file, name) = self.database_file(path)?;
+        ReadConnection::open(file, name, self.deadline)
+    }
+
+    /// The file of a database, and how messages name it.
+    pub(super) fn database_file(&self, path: &str) -> Result<(PathBuf, String), ServiceError> {
+        let (file, name) = match (&self.root, path) {
             (None, "") if self.exists => (self.home.clone(), self.name.as_str()),
             (None, "") => return Err(ServiceError::NotFound(shown(&self.name))),
             (None, _) if !self.exists => return Err(ServiceError::NotFound(shown(path))),
             _ => (self.real(path)?, path),
         };
-        ReadConnection::open(file, shown(shown_path), self.deadline)
+        Ok((file, shown(name)))
+    }
+
+    /// Fails unless this call may write.
+    pub(super) fn writable(&self) -> Result<(), ServiceError> {
+        if self.write { Ok(()) } else { Err(ServiceError::ReadOnly(shown(&self.name))) }
+    }
+
+    pub(super) fn trash(&self) -> Option<&Arc<TrashEntry>> {
+        self.trash.as_ref()
+    }
+
+    /// What was read before is not what will be read next.
+    pub(super) fn forget_last(&self) {
+        if let Some(last) = &self.last {
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    /// Makes the directory of a store that does not exist yet.
+    pub(super) fn make(&self) -> Result<Dir, ServiceError> {
+        if !self.directory {
+            return Err(ServiceError::NotFound(shown(&self.name)));
+        }
+        let failed = |source| ServiceError::Write { path: self.place.display().to_string(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.place).map_err(failed)?;
+        Dir::open_ambient_dir(&self.place, ambient_authority()).map_err(failed)
+    }
+
+    /// Where a path of the store is, its links to directories elsewhere followed. What is checked
+    /// is the directory that holds it.
+    pub(super) fn place_of(&self, path: &str) -> Result<PathBuf, ServiceError> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let real = match self.place_of_directory(parent).canonicalize() {
+            Ok(real) => real,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(ServiceError::NotFound(shown(path))),
+            Err(source) => return Err(ServiceError::Io { path: shown(path), source }),
+        };
+        if self.path_of(&real).is_none() {
+            return Err(ServiceError::Outside(shown(path)));
+        }
+        Ok(real.join(name))
+    }
+
+    /// The same of a directory, which need not be there; `""` is the root.
+    pub(super) fn place_of_directory(&self, path: &str) -> PathBuf {
+        let (start, rest) = match self.links.iter().find_map(|link| Some((link, below(path, &link.path)?))) {
+            Some((link, rest)) => (link.target.as_path(), rest),
+            None => (self.home.as_path(), path),
+        };
+        if rest.is_empty() { start.to_owned() } else { start.join(rest) }
+    }
+
+    /// The path in the store of a canonical place; none when it lies outside.
+    pub(super) fn path_of(&self, real: &Path) -> Option<String> {
+        let text = |path: &Path| path.to_str().map(str::to_owned);
+        let in_link = self.links.iter().find_map(|link| {
+            let rest = text(real.strip_prefix(&link.target).ok()?)?;
+            Some(if rest.is_empty() { link.path.clone() } else { joined(&link.path, &rest) })
+        });
+        in_link.or_else(|| text(real.strip_prefix(&self.home).ok()?))
     }
 
     /// How files look now, without reading them: each its size, time of change (epoch
@@ -211,12 +302,8 @@ impl Store {
     /// replaced between this and its use is opened as the person could open it themselves.
     fn real(&self, path: &str) -> Result<PathBuf, ServiceError> {
         drop(self.file(path)?);
-        let (start, rest) = match self.links.iter().find_map(|link| Some((link, below(path, &link.path)?))) {
-            Some((link, rest)) => (link.target.as_path(), rest),
-            None => (self.home.as_path(), path),
-        };
         let failed = |source| ServiceError::Io { path: shown(path), source };
-        let real = start.join(rest).canonicalize().map_err(failed)?;
+        let real = self.place_of_directory(path).canonicalize().map_err(failed)?;
         let allowed = real.starts_with(&self.home) || self.links.iter().any(|link| real.starts_with(&link.target));
         if allowed { Ok(real) } else { Err(ServiceError::Outside(shown(path))) }
     }
@@ -273,11 +360,7 @@ impl Store {
 
     /// Where a path leads when all its links are followed, if that is in the store.
     pub(super) fn inside(&self, path: &str) -> Option<(&Dir, PathBuf)> {
-        let (start, rest) = match self.links.iter().find_map(|link| Some((link, below(path, &link.path)?))) {
-            Some((link, rest)) => (link.target.as_path(), rest),
-            None => (self.home.as_path(), path),
-        };
-        let real = start.join(rest).canonicalize().ok()?;
+        let real = self.place_of_directory(path).canonicalize().ok()?;
         let in_link = self.links.iter().find_map(|link| Some((&link.dir, real.strip_prefix(&link.target).ok()?)));
         let in_root = || Some((self.root.as_ref()?, real.strip_prefix(&self.home).ok()?));
         let (dir, rest) = in_link.or_else(in_root)?;

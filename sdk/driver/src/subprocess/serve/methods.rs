@@ -112,14 +112,19 @@ pub(super) fn call<D: SessionRead>(
 
 /// The manifest as the wire has it, JSON on one line.
 pub(super) fn manifest<D: SessionRead>() -> io::Result<Vec<u8>> {
+    manifest_with::<D>(&["sessionStore", "checkpoints"], &["scan", "native", "locks", "search"])
+}
+
+/// The same of a driver that can do this.
+pub(super) fn manifest_with<D: SessionRead>(capabilities: &[&str], extensions: &[&str]) -> io::Result<Vec<u8>> {
     let own = D::manifest();
     let wire = WireManifest {
         id: own.id,
         label: own.label,
         version: own.version,
         protocol: PROTOCOL,
-        capabilities: vec![json!("sessionStore"), json!("checkpoints")],
-        extensions: ["scan", "native", "locks", "search"].map(str::to_owned).to_vec(),
+        capabilities: capabilities.iter().map(|capability| json!(capability)).collect(),
+        extensions: extensions.iter().map(|extension| (*extension).to_owned()).collect(),
         agent_command: (!own.agent_command.is_empty()).then(|| own.agent_command.join(" ")),
         config_schema: own.config_schema,
         backend_type: (!own.backend_type.is_empty()).then_some(own.backend_type),
@@ -130,14 +135,14 @@ pub(super) fn manifest<D: SessionRead>() -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn params<'a, T: Deserialize<'a>>(request: &'a Request) -> Result<T, Failure> {
+pub(super) fn params<'a, T: Deserialize<'a>>(request: &'a Request) -> Result<T, Failure> {
     serde_json::from_str(&request.params).map_err(|e| Failure::Answer {
         code: code::INVALID_PARAMS,
         message: format!("the params of {} are wrong: {e}", request.method),
     })
 }
 
-fn session(request: &Request) -> Result<SessionRef, Failure> {
+pub(super) fn session(request: &Request) -> Result<SessionRef, Failure> {
     let SessionParams { id, agent_id } = params(request)?;
     Ok(SessionRef { id, agent_id })
 }

@@ -5,29 +5,52 @@
 mod methods;
 mod reply;
 mod request;
+mod writing;
 
 use super::services::Native;
 use crate::host::Host;
 use crate::session_read::SessionRead;
+use crate::session_write::SessionWrite;
 use methods::Failure;
 use reply::Reply;
 use request::{Line, Request};
 use sepia_ir::{DriverError, driver_wire};
+use sepia_services::TrashEntry;
 use std::any::Any;
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// What `main` of a `sepia-driver-*` program returns: with `--manifest` among the arguments
 /// prints the manifest and ends, else serves until stdin ends.
 ///
 /// stdout belongs to the frames: a driver prints nothing itself.
 pub fn serve<D: SessionRead>() -> ExitCode {
+    serve_with(methods::manifest::<D>, &|input, output| answer::<D>(&native::<D>, input, output))
+}
+
+/// The same for a driver that also writes.
+pub fn serve_writing<D: SessionWrite>() -> ExitCode {
+    let writing = |trash: Option<Arc<TrashEntry>>| {
+        let manifest = D::manifest();
+        let native = Native::of(&manifest, &|name| std::env::var_os(name))?;
+        Ok(Host::new(native.for_writing(&manifest, trash)))
+    };
+    serve_with(writing::manifest::<D>, &|input, output| answer_writing::<D>(&native::<D>, &writing, input, output))
+}
+
+fn native<D: SessionRead>() -> Result<Host, DriverError> {
+    Native::of(&D::manifest(), &|name| std::env::var_os(name)).map(Host::new)
+}
+
+type Answer<'a> = &'a dyn Fn(&mut dyn BufRead, &mut dyn Write) -> io::Result<()>;
+
+fn serve_with(manifest: fn() -> io::Result<Vec<u8>>, answer: Answer<'_>) -> ExitCode {
     let outcome = if std::env::args_os().skip(1).any(|argument| argument == "--manifest") {
-        print_manifest::<D>(&mut io::stdout().lock())
+        manifest().and_then(|line| print_line(line, &mut io::stdout().lock()))
     } else {
-        let host = || Native::of(&D::manifest(), &|name| std::env::var_os(name)).map(Host::new);
-        answer::<D>(&host, &mut io::stdin().lock(), &mut io::stdout().lock())
+        answer(&mut io::stdin().lock(), &mut io::stdout().lock())
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,8 +61,7 @@ pub fn serve<D: SessionRead>() -> ExitCode {
     }
 }
 
-fn print_manifest<D: SessionRead>(output: &mut dyn Write) -> io::Result<()> {
-    let mut line = methods::manifest::<D>()?;
+fn print_line(mut line: Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
     line.push(b'\n');
     output.write_all(&line)?;
     output.flush()
@@ -52,9 +74,28 @@ pub fn answer<D: SessionRead>(
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> io::Result<()> {
+    each(input, output, &|request, reply| methods::call::<D>(host, request, reply))
+}
+
+/// The services of a request that writes, which puts what it takes away into the trash.
+pub type Writing<'a> = &'a dyn Fn(Option<Arc<TrashEntry>>) -> Result<Host, DriverError>;
+
+/// The same for a driver that also writes; requests that do get their services from `writing`.
+pub fn answer_writing<D: SessionWrite>(
+    host: &dyn Fn() -> Result<Host, DriverError>,
+    writing: Writing<'_>,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    each(input, output, &|request, reply| writing::call::<D>(host, writing, request, reply))
+}
+
+type Call<'a> = &'a dyn Fn(&Request, &mut Reply<'_>) -> Result<(), Failure>;
+
+fn each(input: &mut dyn BufRead, output: &mut dyn Write, call: Call<'_>) -> io::Result<()> {
     while let Some(line) = request::next(input)? {
         match line {
-            Line::Request(request) => handle::<D>(host, &request, output)?,
+            Line::Request(request) => handle(call, &request, output)?,
             Line::Ignored => {}
             Line::Wrong { code, message } => {
                 Reply::new(&mut *output, 0).fail(code, &message)?;
@@ -64,15 +105,11 @@ pub fn answer<D: SessionRead>(
     Ok(())
 }
 
-fn handle<D: SessionRead>(
-    host: &dyn Fn() -> Result<Host, DriverError>,
-    request: &Request,
-    output: &mut dyn Write,
-) -> io::Result<()> {
+fn handle(call: Call<'_>, request: &Request, output: &mut dyn Write) -> io::Result<()> {
     let mut reply = Reply::new(output, request.id);
     // The state that a panic may leave half-done dies with the call: services and transcript
     // are of this request alone, and what it wrote is taken back.
-    let outcome = catch_unwind(AssertUnwindSafe(|| methods::call::<D>(host, request, &mut reply)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| call(request, &mut reply)));
     match outcome {
         Ok(Ok(())) => reply.finish(),
         Ok(Err(Failure::Connection(e))) => Err(e),

@@ -1,4 +1,10 @@
 //! What a statement may do, and for how long.
+//!
+//! | connection | may |
+//! |---|---|
+//! | that reads | read, and ask what the tables are |
+//! | that writes | also insert, update and delete rows |
+//! | on a new database, not yet in its place | also make tables, indexes, views and triggers, and set what its file is like |
 
 use super::super::store::Deadline;
 use rusqlite::config::DbConfig;
@@ -26,16 +32,58 @@ const TELLING: [&str; 9] = [
     "data_version",
 ];
 
+/// Pragmas that say what a new file is like.
+const FORMING: [&str; 5] = ["journal_mode", "user_version", "application_id", "page_size", "auto_vacuum"];
+
 /// Confines a connection to reading, before any statement of a driver runs.
 pub(super) fn confine(connection: &mut Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    guarded(connection)?;
+    connection.authorizer(Some(allowed))
+}
+
+/// Confines a connection to reading and changing rows; on a new database also to forming it.
+pub(super) fn confine_writing(connection: &mut Connection, new: bool) -> Result<()> {
+    guarded(connection)?;
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
+        let forms = || new && forms(&context.action);
+        if changes_rows(&context.action) || forms() { Authorization::Allow } else { allowed(context) }
+    }))
+}
+
+fn changes_rows(action: &AuthAction<'_>) -> bool {
+    // The schema is a table as well; nobody changes rows of it.
+    let own = |table: &str| table.to_ascii_lowercase().starts_with("sqlite_") && table != "sqlite_sequence";
+    match action {
+        AuthAction::Insert { table_name }
+        | AuthAction::Delete { table_name }
+        | AuthAction::Update { table_name, .. } => !own(table_name),
+        _ => false,
+    }
+}
+
+fn forms(action: &AuthAction<'_>) -> bool {
+    match action {
+        AuthAction::CreateTable { .. }
+        | AuthAction::CreateIndex { .. }
+        | AuthAction::CreateView { .. }
+        | AuthAction::CreateTrigger { .. }
+        | AuthAction::Reindex { .. } => true,
+        // Making a table writes the schema.
+        AuthAction::Insert { table_name } | AuthAction::Update { table_name, .. } => *table_name == "sqlite_master",
+        AuthAction::Pragma { pragma_name, .. } => FORMING.iter().any(|name| name.eq_ignore_ascii_case(pragma_name)),
+        _ => false,
+    }
+}
+
+fn guarded(connection: &Connection) -> Result<()> {
     // A database is data: nothing in its schema is trusted to run.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
-    connection.authorizer(Some(allowed))
+    Ok(())
 }
 
 fn allowed(context: AuthContext<'_>) -> Authorization {

@@ -6,15 +6,18 @@
 //! guard      what a statement may do, and for how long
 //! pool       connections to one database
 //! rows       a query that runs ahead on a thread of its own
+//! write      a database open for writing, with its owner's programs beside
 //! ```
 
 mod approach;
 mod guard;
 mod pool;
 mod rows;
+mod write;
 
 pub(super) use approach::beside;
 pub use rows::Rows;
+pub use write::WriteConnection;
 
 use super::error::ServiceError;
 use super::store::Deadline;

@@ -22,6 +22,8 @@ const BATCH: Amount = Amount { rows: 1024, bytes: 1 << 20 };
 /// and memory that one thread takes and another gives back costs most of all. Of a larger one so
 /// much is read twice.
 const SMALL: Amount = Amount { rows: 4096, bytes: 4 << 20 };
+/// What a query inside a write may give.
+const FEW: Amount = Amount { rows: 65_536, bytes: 64 << 20 };
 
 #[derive(Clone, Copy)]
 struct Amount {
@@ -52,17 +54,39 @@ impl Rows {
         let mut connection = pool.take()?;
         let stop = Arc::new(AtomicBool::new(false));
         guard::bound(&mut connection, deadline, Arc::clone(&stop)).map_err(|e| failed(pool.shown(), e))?;
-        let run = Run { pool: Arc::clone(pool), sql, parameters, deadline };
-        let (columns, small) = run.begin(&connection)?;
+        let run = Run { shown: pool.shown().to_owned(), sql, parameters, deadline };
+        let (columns, small) = run.begin(&connection, SMALL)?;
         if let Some(rows) = small {
             pool.check()?;
             pool.put(connection);
             return Ok(Self { columns, batches: None, waiting: rows.into(), stop });
         }
         let (out, batches) = sync_channel(1);
-        let spawned = thread::Builder::new().name("sqlite".to_owned()).spawn(move || run.on_thread(connection, &out));
+        let owner = Arc::clone(pool);
+        let work = move || run.on_thread(connection, &owner, &out);
+        let spawned = thread::Builder::new().name("sqlite".to_owned()).spawn(work);
         spawned.map_err(|source| ServiceError::Io { path: pool.shown().to_owned(), source })?;
         Ok(Self { columns, batches: Some(batches), waiting: VecDeque::new(), stop })
+    }
+
+    /// All rows of a query on this connection, which goes on being used by who asks: they have to be
+    /// few.
+    pub(super) fn few(
+        connection: &Connection,
+        shown: &str,
+        sql: &str,
+        parameters: &[SqlValue],
+        deadline: Deadline,
+    ) -> Result<Self, ServiceError> {
+        let run = Run { shown: shown.to_owned(), sql: sql.to_owned(), parameters: parameters.to_vec(), deadline };
+        let (columns, few) = run.begin(connection, FEW)?;
+        let waiting = few.ok_or_else(|| {
+            let most = FEW.rows;
+            ServiceError::Query(format!(
+                "a query on a database that is being written gives at most {most} rows; ask for fewer at a time"
+            ))
+        })?;
+        Ok(Self { columns, batches: None, waiting: waiting.into(), stop: Arc::default() })
     }
 
     /// The columns of its rows.
@@ -89,7 +113,7 @@ impl Drop for Rows {
 
 /// A query.
 struct Run {
-    pool: Arc<Pool>,
+    shown: String,
     sql: String,
     parameters: Vec<SqlValue>,
     deadline: Deadline,
@@ -105,7 +129,7 @@ enum End {
 impl Run {
     /// The columns, and the rows if they are few. Otherwise what was read is forgotten, for the
     /// statement can't go on elsewhere: little is done twice.
-    fn begin(&self, connection: &Connection) -> Result<(Vec<SqlColumn>, Option<Vec<Row>>), ServiceError> {
+    fn begin(&self, connection: &Connection, most: Amount) -> Result<(Vec<SqlColumn>, Option<Vec<Row>>), ServiceError> {
         let mut statement = connection.prepare(&self.sql).map_err(|e| self.failed(e))?;
         let column = |c: rusqlite::Column<'_>| SqlColumn {
             name: c.name().to_owned(),
@@ -113,7 +137,7 @@ impl Run {
         };
         let columns = statement.columns().map(column).collect();
         let mut few = None;
-        let taken = self.take(&mut statement, SMALL, |rows, last| {
+        let taken = self.take(&mut statement, most, |rows, last| {
             few = last.then_some(rows);
             if last { Ok(()) } else { Err(End::Unwanted) }
         });
@@ -123,15 +147,15 @@ impl Run {
         }
     }
 
-    fn on_thread(self, connection: Connection, out: &SyncSender<Result<Vec<Row>, ServiceError>>) {
+    fn on_thread(self, connection: Connection, pool: &Pool, out: &SyncSender<Result<Vec<Row>, ServiceError>>) {
         let outcome = match connection.prepare(&self.sql) {
             Ok(mut statement) => {
                 self.take(&mut statement, BATCH, |rows, _| out.send(Ok(rows)).map_err(|_| End::Unwanted))
             }
             Err(e) => Err(End::Failed(self.failed(e))),
         };
-        let outcome = outcome.and_then(|()| self.pool.check().map_err(End::Failed));
-        self.pool.put(connection);
+        let outcome = outcome.and_then(|()| pool.check().map_err(End::Failed));
+        pool.put(connection);
         if let Err(End::Failed(error)) = outcome {
             // Whoever asked may be gone.
             let _ = out.send(Err(error));
@@ -168,15 +192,15 @@ impl Run {
 
     fn failed(&self, error: rusqlite::Error) -> ServiceError {
         let interrupted = error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
-        match self.deadline.check(self.pool.shown()) {
+        match self.deadline.check(&self.shown) {
             Err(time) if interrupted => time,
-            _ => failed(self.pool.shown(), error),
+            _ => failed(&self.shown, error),
         }
     }
 }
 
 /// A value, bound to its place in a statement.
-struct Bound<'a>(&'a SqlValue);
+pub(super) struct Bound<'a>(pub(super) &'a SqlValue);
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
