@@ -65,11 +65,11 @@ impl<D: SessionWrite> session_write::GuestDraft for OpenDraft<D> {
 }
 
 impl<D: SessionWrite> tool_vocabulary::Guest for Exported<D> {
-    fn common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
+    fn to_common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
         D::common_tools(&calls)
     }
 
-    fn own(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
+    fn from_common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
         D::own_tools(&calls)
     }
 }
