@@ -1,6 +1,10 @@
 //! What lies under `$SEPIA_HOME`: paths, the identity of this machine, and how a file there is
 //! written. Nothing is created before it is needed.
 
+mod lock_file;
+
+pub use lock_file::LockFile;
+
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
@@ -59,6 +63,16 @@ impl Home {
     /// Drivers that a person has put beside our own files.
     pub fn drivers(&self) -> PathBuf {
         self.root.join("drivers")
+    }
+
+    /// What was deleted or written over, until it is brought back or thrown away.
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("trash")
+    }
+
+    /// Takes a lock of this name, which processes of ours respect; none when another has it.
+    pub fn lock(&self, name: &str) -> io::Result<Option<LockFile>> {
+        LockFile::take(self.root.join("locks").join(name))
     }
 
     /// Who this machine is: read from `node.json`, which is written on first use. Several

@@ -46,6 +46,14 @@ impl Ran {
     }
 }
 
+/// Where agents keep their sessions, below a home directory.
+const PLACES: [(&str, &str); 4] = [
+    ("cline/store", "home/.cline/data"),
+    ("cursor/home/.cursor", "home/.cursor"),
+    ("cursor/home/.config/Cursor/User", "home/.config/Cursor/User"),
+    ("devin/subagent/cli", "home/.local/share/devin/cli"),
+];
+
 /// The folder in which cargo puts programs, and below it the tests that call this.
 fn programs() -> PathBuf {
     let own = std::env::current_exe().unwrap();
@@ -98,6 +106,15 @@ impl Machine {
         let machine = Self::empty();
         copy(&data().join("claude/store"), &machine.claude());
         age(&machine.claude(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_796_083_200));
+        machine
+    }
+
+    /// A machine with the sample sessions of all agents, where these keep them themselves.
+    pub fn with_all_agents() -> Self {
+        let machine = Self::with_samples();
+        for (samples, place) in PLACES {
+            copy(&data().join(samples), &machine.place(place));
+        }
         machine
     }
 

@@ -1,9 +1,15 @@
 //! The arguments, and the help that describes them.
 
+mod writing;
+
+pub(super) use writing::{
+    ConvertArgs, DeleteArgs, DestinationArgs, ImportArgs, RenameArgs, RestoreArgs, RewindArgs, TrashCommand,
+};
+
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// One local session plane over all coding agents: find, read and carry their sessions.
+/// One local session plane over all coding agents: find, read, move and resume their sessions.
 #[derive(Debug, Parser)]
 #[command(name = "sepia", version = version(), propagate_version = false, max_term_width = 100)]
 #[command(
@@ -25,6 +31,21 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Write a session out as JSON, or as its agent keeps it
     Export(ExportArgs),
+    /// Copy a session into another agent's store, to be resumed there
+    Convert(ConvertArgs),
+    /// Write an exported session into an agent's store
+    Import(ImportArgs),
+    /// Give a session another title, as its agent would
+    Rename(RenameArgs),
+    /// Cut a session back to an earlier point
+    Rewind(RewindArgs),
+    /// Bring files that a session changed back to what they were
+    Restore(RestoreArgs),
+    /// Delete a session with all that belongs to it
+    Delete(DeleteArgs),
+    /// List, bring back or throw away what was deleted, cut back or written over
+    #[command(subcommand)]
+    Trash(TrashCommand),
     /// Speak JSON-RPC on stdin and stdout, for editors and orchestrators
     Serve,
     /// List, check and allow drivers

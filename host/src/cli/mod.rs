@@ -4,15 +4,22 @@
 mod args;
 mod check;
 mod controls;
+mod convert;
+mod delete;
 mod doctor;
 mod driver;
 mod exit;
 mod export;
+mod import;
 mod list;
 mod logging;
 mod new;
 mod output;
 mod pager;
+mod rename;
+mod restore;
+mod rewind;
+mod saved;
 mod schema;
 mod search;
 mod serve;
@@ -22,6 +29,7 @@ mod signals;
 mod table;
 mod time;
 mod transcript;
+mod trash;
 mod tree;
 
 use args::{Args, Command};
@@ -48,6 +56,13 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Search(args) => setup::runtime()?.block_on(search::run(args)),
         Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
         Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
+        Command::Convert(args) => setup::runtime()?.block_on(convert::run(args)),
+        Command::Import(args) => setup::runtime()?.block_on(import::run(args)),
+        Command::Rename(args) => setup::runtime()?.block_on(rename::run(args)),
+        Command::Rewind(args) => setup::runtime()?.block_on(rewind::run(args)),
+        Command::Restore(args) => setup::runtime()?.block_on(restore::run(args)),
+        Command::Delete(args) => setup::runtime()?.block_on(delete::run(args)),
+        Command::Trash(command) => setup::runtime()?.block_on(trash::run(command)),
         Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),
         Command::Doctor => setup::runtime()?.block_on(doctor::run()),
     }

@@ -3,11 +3,15 @@
 //! programs; here is what the sandbox adds: whose call it is, in which stores, until when.
 
 mod bulk_files;
+mod durable_files;
 mod log;
 mod processes;
 mod sqlite;
 mod stores;
 mod text_search;
+
+pub use durable_files::UnseenFile;
+pub use sqlite::Connection;
 
 use crate::loader::{Question, Trace};
 use sepia_services::{ServiceError, Store};
@@ -18,8 +22,8 @@ use wasmtime::component::{HasData, Linker, ResourceTable};
 
 use crate::loader::component::bindings::sepia::driver as contract;
 
-/// Databases and queries that one guest holds open at a time: each is an open file or more.
-const DATABASE_HANDLES: usize = 64;
+/// Databases, queries and new files that one guest holds open at a time: each is an open file or more.
+const OPEN_HANDLES: usize = 64;
 
 /// What one instance of a driver reaches: the stores that it was granted, and the log.
 #[derive(Debug)]
@@ -27,8 +31,8 @@ pub struct Reach {
     driver: Arc<str>,
     stores: Vec<Store>,
     log_lines: u32,
-    /// Databases and queries that the guest holds.
-    databases: ResourceTable,
+    /// Databases, queries and new files that the guest holds.
+    held: ResourceTable,
     /// What the guest asks of its stores, while it scans.
     trace: Option<Trace>,
 }
@@ -36,9 +40,9 @@ pub struct Reach {
 impl Reach {
     /// Of this driver, these stores.
     pub fn new(driver: Arc<str>, stores: Vec<Store>) -> Self {
-        let mut databases = ResourceTable::new();
-        databases.set_max_capacity(DATABASE_HANDLES);
-        Self { driver, stores, log_lines: 0, databases, trace: None }
+        let mut held = ResourceTable::new();
+        held.set_max_capacity(OPEN_HANDLES);
+        Self { driver, stores, log_lines: 0, held, trace: None }
     }
 
     /// Writes down what the guest asks of its stores from now on.
@@ -105,5 +109,6 @@ pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut
     contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::text_search::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::sqlite::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::durable_files::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::processes::add_to_linker::<T, HasReach>(linker, reach)
 }

@@ -2,6 +2,10 @@
 //! brought in. What is merely odd is dropped or set right with a warning; what nobody could
 //! serve without lying is a [`Breach`] of the contract, and the call fails.
 
+mod writing;
+
+pub use writing::{artifacts, deleted, saved, translated};
+
 use super::{Fault, FaultKind};
 use crate::text::{clean_line, is_plain};
 use sepia_ir::{

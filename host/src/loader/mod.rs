@@ -17,11 +17,14 @@ pub(crate) use scan_basis::{Question, Trace};
 
 use async_trait::async_trait;
 use sepia_ir::{
-    HistoryPage, HistoryQuery, LockState, Manifest, MessageNode, ScanReport, SearchQuery, SearchReport, Session,
-    SessionRef, Summary, SummaryDetail,
+    Artifact, CheckpointRef, DeleteOutcome, FileVersion, HistoryPage, HistoryQuery, LockState, Manifest, MessageNode,
+    RewindPlan, SaveOptions, SaveReport, ScanReport, SearchQuery, SearchReport, Session, SessionRef, Summary,
+    SummaryDetail, ToolUse,
 };
+use sepia_services::TrashEntry;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// What a driver can do, in the order in which it is shown.
@@ -101,6 +104,9 @@ pub trait Driver: Send + Sync {
     /// Its reading side, when it has one.
     fn session_read(&self) -> Option<&dyn SessionRead>;
 
+    /// Its writing side, when it has one.
+    fn session_write(&self) -> Option<&dyn SessionWrite>;
+
     /// Ends whatever it keeps running. Later calls may start it again.
     async fn shutdown(&self);
 }
@@ -142,6 +148,62 @@ pub trait SessionRead: Send + Sync {
 
     /// Sessions that a running agent holds.
     async fn locks(&self) -> Result<Vec<LockState>, Fault>;
+}
+
+/// Writing; each function is described in `wit/session-write.wit` and `wit/tool-vocabulary.wit`.
+/// What is taken away or written over goes into the entry of the trash that is handed in.
+#[async_trait]
+pub trait SessionWrite: Send + Sync {
+    /// Starts writing a session, whose nodes come afterwards.
+    async fn begin(
+        &self,
+        header: Session,
+        options: SaveOptions,
+        trash: Arc<TrashEntry>,
+    ) -> Result<Box<dyn Draft>, Fault>;
+
+    /// Gives it another title.
+    async fn rename(&self, session: SessionRef, title: &str, trash: Arc<TrashEntry>) -> Result<(), Fault>;
+
+    /// All that belongs to a session.
+    async fn plan_delete(&self, session: SessionRef) -> Result<Vec<Artifact>, Fault>;
+
+    /// Takes all of that away.
+    async fn delete(&self, session: SessionRef, trash: Arc<TrashEntry>) -> Result<DeleteOutcome, Fault>;
+
+    /// Brings back the rows of a deleted session, whose files are back already.
+    async fn undelete(&self, undo: Vec<u8>) -> Result<(), Fault>;
+
+    /// Cuts a session back.
+    async fn rewind(
+        &self,
+        session: SessionRef,
+        plan: RewindPlan,
+        header: Session,
+        trash: Arc<TrashEntry>,
+    ) -> Result<(), Fault>;
+
+    /// The points that files can be brought back to.
+    async fn checkpoints(&self, session: SessionRef) -> Result<Vec<CheckpointRef>, Fault>;
+
+    /// The files of one of them that the agent keeps by itself.
+    async fn checkpoint_files(&self, session: SessionRef, checkpoint: &str) -> Result<Vec<FileVersion>, Fault>;
+
+    /// Calls of the agent's tools in the common vocabulary, one answer a call.
+    async fn common_tools(&self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault>;
+
+    /// Common calls as the agent's tools, one answer a call.
+    async fn own_tools(&self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault>;
+}
+
+/// A session being written. Dropped before it is committed, it leaves nothing behind.
+#[async_trait]
+pub trait Draft: Send {
+    /// The next nodes, in order.
+    async fn append(&mut self, nodes: Vec<MessageNode>) -> Result<(), Fault>;
+
+    /// Puts the session in its place, whole, read back and compared.
+    async fn commit(self: Box<Self>) -> Result<SaveReport, Fault>;
 }
 
 /// What a repeated scan comes to.

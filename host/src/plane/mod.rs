@@ -12,9 +12,12 @@ mod locate;
 mod page_index;
 mod reading;
 mod resolve;
+mod restoring;
 mod row;
 mod search;
+mod trash;
 mod whereabouts;
+mod writing;
 
 pub use agents::{Agent, AgentStore};
 pub use config::PlaneConfig;
@@ -23,8 +26,14 @@ pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
 pub use reading::{OpenSession, Revise};
 pub use resolve::Resolved;
+pub use restoring::{FileAction, FilesRestored, RestoreRequest, RestoredFile, SkippedFile};
 pub use row::{SessionRow, Source, Span};
 pub use search::{FoundRow, Hit, SearchEnd, SearchRequest};
+pub use trash::{Restored, Trashed, Why};
+pub use writing::{
+    Cut, DeleteOptions, Deleted, Destination, LossCounts, NotDeleted, Part, Resume, RewindOptions, Rewound, Saved,
+    ToldLoss, summed,
+};
 
 use crate::home::{Home, Node};
 use crate::limits::Limits;

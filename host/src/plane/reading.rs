@@ -2,7 +2,7 @@
 
 use super::error::PlaneError;
 use super::{ErrorKind, Plane};
-use crate::loader::{Fault, NativeCopy, Transcript};
+use crate::loader::{About, Fault, NativeCopy, SessionRead, Transcript};
 use sepia_ir::{MessageNode, Session, SessionRef, StreamedSession};
 use std::cell::RefCell;
 
@@ -27,6 +27,28 @@ impl Plane {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         let (about, transcript) = self.first_that_knows(id, agent, |_, reader| reader.open(session.clone())).await?;
         Ok(OpenSession { agent: about.manifest.id.clone(), transcript })
+    }
+
+    /// The agent that has the session, and the session's title.
+    pub(super) async fn owner_of(&self, id: &str, agent: Option<&str>) -> Result<(String, String), PlaneError> {
+        let session = SessionRef { id: id.to_owned(), agent_id: None };
+        let (about, opened) = self.first_that_knows(id, agent, |_, reader| reader.open(session.clone())).await?;
+        Ok((about.manifest.id.clone(), opened.header.title))
+    }
+
+    /// Starts reading a session, and who reads it.
+    pub(super) async fn opened_by(
+        &self,
+        session: &SessionRef,
+        agent: Option<&str>,
+    ) -> Result<(&About, &dyn SessionRead, Transcript), PlaneError> {
+        let (about, transcript) =
+            self.first_that_knows(&session.id, agent, |_, reader| reader.open(session.clone())).await?;
+        let readers = self.readers_for(Some(&about.manifest.id)).await?;
+        match readers.into_iter().next() {
+            Some((about, reader)) => Ok((about, reader, transcript)),
+            None => Err(PlaneError::unknown_session(&session.id)),
+        }
     }
 
     /// The session as its agent wrote it.

@@ -1,26 +1,9 @@
 //! A machine with the sessions of four agents: one list, and one broken store hides no other.
 
-use sepia_tests::machine::{copy, data};
 use sepia_tests::{Machine, tree};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-
-/// Where the agents themselves keep their sessions, below a home directory.
-const PLACES: [(&str, &str); 4] = [
-    ("cline/store", "home/.cline/data"),
-    ("cursor/home/.cursor", "home/.cursor"),
-    ("cursor/home/.config/Cursor/User", "home/.config/Cursor/User"),
-    ("devin/subagent/cli", "home/.local/share/devin/cli"),
-];
-
-fn four_agents() -> Machine {
-    let machine = Machine::with_samples();
-    for (samples, place) in PLACES {
-        copy(&data().join(samples), &machine.place(place));
-    }
-    machine
-}
 
 /// Rows of each agent.
 fn counts(rows: &Value) -> BTreeMap<String, usize> {
@@ -37,7 +20,7 @@ fn expected(counts: &[(&str, usize)]) -> BTreeMap<String, usize> {
 
 #[test]
 fn one_list_has_the_sessions_of_all_newest_first() {
-    let machine = four_agents();
+    let machine = Machine::with_all_agents();
     let before = tree::fingerprint(&machine.place("home"));
     let rows = machine.run(&["list", "--json", "--subagents", "--hidden"]).json();
     let all = [("claude", 13), ("cline", 13), ("cursor", 10), ("devin", 4)];
@@ -55,7 +38,7 @@ fn one_list_has_the_sessions_of_all_newest_first() {
 
 #[test]
 fn every_session_of_every_agent_can_be_shown_and_exported() {
-    let machine = four_agents();
+    let machine = Machine::with_all_agents();
     let rows = machine.run(&["list", "--json", "--subagents", "--hidden"]).json();
     for row in rows.as_array().unwrap() {
         let (id, agent) = (row["id"].as_str().unwrap(), row["agent"].as_str().unwrap());
@@ -68,7 +51,7 @@ fn every_session_of_every_agent_can_be_shown_and_exported() {
 
 #[test]
 fn the_tree_has_each_sub_agent_below_its_session() {
-    let machine = four_agents();
+    let machine = Machine::with_all_agents();
     let lines = machine.run(&["list", "--tree", "--hidden"]).ok();
     let rows = machine.run(&["list", "--json", "--subagents", "--hidden"]).json();
     let order: Vec<&str> = lines.lines().map(|line| line.split('\t').next().unwrap()).collect();
@@ -87,7 +70,7 @@ fn the_tree_has_each_sub_agent_below_its_session() {
 
 #[test]
 fn a_broken_database_is_a_warning_and_hides_no_other_store() {
-    let machine = four_agents();
+    let machine = Machine::with_all_agents();
     let database = machine.place("home/.local/share/devin/cli/sessions.db");
     fs::write(&database, b"this was a database once, and is no more").unwrap();
     let ran = machine.run(&["list", "--subagents", "--hidden"]);

@@ -4,13 +4,14 @@
 
 wasmtime::component::bindgen!({
     path: "../wit",
-    world: "reader",
+    world: "writer",
     imports: { default: async | trappable },
     exports: { default: async },
     with: {
         "sepia:driver/types": crate::loader::component::bindings::types,
-        "sepia:driver/sqlite.connection": sepia_services::sqlite::ReadConnection,
+        "sepia:driver/sqlite.connection": crate::host_services::Connection,
         "sepia:driver/sqlite.rows": sepia_services::sqlite::Rows,
+        "sepia:driver/durable-files.new-file": crate::host_services::UnseenFile,
     },
 });
 

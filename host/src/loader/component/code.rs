@@ -1,6 +1,6 @@
 //! The code of a component, brought in when it is first called.
 
-use super::bindings::exports::sepia::driver::{identity, session_read, session_search};
+use super::bindings::exports::sepia::driver::{identity, session_read, session_search, session_write, tool_vocabulary};
 use super::call::{self, Sandbox, within};
 use super::inspect::Inspection;
 use super::introduction::Introduction;
@@ -30,6 +30,10 @@ pub(super) struct Ready {
     pub(super) read: Option<session_read::GuestIndices>,
     /// Its way to search, when it exports one.
     pub(super) search: Option<session_search::GuestIndices>,
+    /// Its writing side, when it exports one.
+    pub(super) write: Option<session_write::GuestIndices>,
+    /// Its tools in common terms, when it exports them.
+    pub(super) vocabulary: Option<tool_vocabulary::GuestIndices>,
 }
 
 impl Code {
@@ -56,7 +60,10 @@ impl Code {
         // That one which is exported has the type of the contract was made sure of when the
         // component was introduced.
         let search = session_search::GuestIndices::new(&guest).ok();
-        Ok(Ready { guest, identity, read, search })
+        let vocabulary = tool_vocabulary::GuestIndices::new(&guest).ok();
+        let writes = capabilities.contains(&Capability::SessionWrite);
+        let write = writes.then(|| session_write::GuestIndices::new(&guest)).transpose().map_err(misfit)?;
+        Ok(Ready { guest, identity, read, search, write, vocabulary })
     }
 
     async fn compiled(&self, core: &Core) -> Result<Component, LoadError> {
@@ -118,6 +125,10 @@ impl Code {
             let why = session_search::GuestIndices::new(&ready.guest).err();
             return Err(misfit(why.unwrap_or_else(|| wasmtime::Error::msg("session-search"))));
         }
+        if inspection.translates && ready.vocabulary.is_none() {
+            let why = tool_vocabulary::GuestIndices::new(&ready.guest).err();
+            return Err(misfit(why.unwrap_or_else(|| wasmtime::Error::msg("tool-vocabulary"))));
+        }
         let name = "(new)";
         let fault =
             |fault: Fault| LoadError::new(LoadErrorKind::Start, format!("it can't say who it is: {}", fault.message));
@@ -131,6 +142,12 @@ impl Code {
         }
         if let Some(search) = &ready.search {
             search.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
+        }
+        if let Some(write) = &ready.write {
+            write.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
+        }
+        if let Some(vocabulary) = &ready.vocabulary {
+            vocabulary.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;
         }
         let answer = within(sandbox.until(), identity.call_describe(&mut sandbox.store)).await;
         sandbox.judge(CALL, answer).map_err(fault)

@@ -8,8 +8,8 @@ use super::pull::{self, Pulled};
 use crate::host_services::Reach;
 use crate::loader::check::{self, Breach};
 use crate::loader::{
-    About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, Trace, Transcript,
-    search_by_reading,
+    About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, SessionWrite, Trace,
+    Transcript, search_by_reading,
 };
 use crate::text::clean_line;
 use async_trait::async_trait;
@@ -17,20 +17,21 @@ use sepia_ir::{
     DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, SearchQuery, SearchReport, Session, SessionRef,
     Summary, SummaryDetail,
 };
-use sepia_services::Store;
+use sepia_services::{Store, TrashEntry};
 use std::sync::Arc;
 
 /// A component that can be called.
 pub(super) struct ComponentDriver {
     about: About,
-    read: Option<Reader>,
+    guest: GrantedGuest,
 }
 
-/// Its reading side.
-struct Reader {
-    code: Code,
+/// A component and the stores that it was granted: what every call of it is made from. Its sides
+/// are the traits that it implements.
+pub(super) struct GrantedGuest {
+    pub(super) code: Code,
     capabilities: Vec<Capability>,
-    driver: Arc<str>,
+    pub(super) driver: Arc<str>,
     stores: Vec<GrantedStore>,
 }
 
@@ -38,9 +39,7 @@ impl ComponentDriver {
     pub(super) fn new(code: Code, about: About, stores: Vec<GrantedStore>) -> Self {
         let driver = about.manifest.id.as_str().into();
         let capabilities = about.capabilities.clone();
-        let reads = capabilities.contains(&Capability::SessionRead);
-        let read = reads.then_some(Reader { code, capabilities, driver, stores });
-        Self { about, read }
+        Self { about, guest: GrantedGuest { code, capabilities, driver, stores } }
     }
 }
 
@@ -51,27 +50,47 @@ impl Driver for ComponentDriver {
     }
 
     fn session_read(&self) -> Option<&dyn SessionRead> {
-        self.read.as_ref().map(|read| read as &dyn SessionRead)
+        self.guest.can(Capability::SessionRead).then_some(&self.guest as &dyn SessionRead)
+    }
+
+    fn session_write(&self) -> Option<&dyn SessionWrite> {
+        self.guest.can(Capability::SessionWrite).then_some(&self.guest as &dyn SessionWrite)
     }
 
     /// Nothing runs between calls.
     async fn shutdown(&self) {}
 }
 
-impl Reader {
+impl GrantedGuest {
+    fn can(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+
+    /// The stores opened, those that it may write open for that, with the trash that what is taken away
+    /// goes into.
+    pub(super) fn open_for_writing(
+        &self,
+        call: &'static str,
+        trash: Option<&Arc<TrashEntry>>,
+    ) -> Result<Vec<Store>, Fault> {
+        let granted = |name: &str| self.stores.iter().any(|store| store.write && store.request.name == name);
+        let opened = self.open_stores(call)?.into_iter();
+        Ok(opened.map(|store| if granted(store.name()) { store.for_writing(trash.cloned()) } else { store }).collect())
+    }
+
     /// A fresh instance with the stores open, and its time running.
     async fn enter(&self, call: &'static str) -> Result<(Sandbox, Guest), Fault> {
         self.enter_over(self.open_stores(call)?, call).await
     }
 
-    fn open_stores(&self, call: &'static str) -> Result<Vec<Store>, Fault> {
+    pub(super) fn open_stores(&self, call: &'static str) -> Result<Vec<Store>, Fault> {
         let open = |granted: &GrantedStore| Store::open(&granted.request, &granted.place, &*granted.refuse);
         let stores = self.stores.iter().map(open).collect::<Result<Vec<_>, _>>();
         stores.map_err(|error| Fault::said(&self.driver, call, DriverError::from(error)))
     }
 
     /// A fresh instance over these stores, and the code that it is of.
-    async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
+    pub(super) async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
         let reach = Reach::new(Arc::clone(&self.driver), stores);
         let runtime = &self.code.runtime;
         let ready = self.ready(call).await?;
@@ -89,21 +108,21 @@ impl Reader {
         Ok((sandbox, guest))
     }
 
-    async fn ready(&self, call: &'static str) -> Result<&Ready, Fault> {
+    pub(super) async fn ready(&self, call: &'static str) -> Result<&Ready, Fault> {
         self.code.ready(&self.capabilities).await.map_err(|e| self.start(call, e.message))
     }
 
-    fn start(&self, call: &'static str, message: String) -> Fault {
+    pub(super) fn start(&self, call: &'static str, message: String) -> Fault {
         Fault::new(&self.driver, call, FaultKind::Start, message)
     }
 
-    fn checked<R>(&self, call: &'static str, answer: Result<R, Breach>) -> Result<R, Fault> {
+    pub(super) fn checked<R>(&self, call: &'static str, answer: Result<R, Breach>) -> Result<R, Fault> {
         answer.map_err(|breach| breach.into_fault(&self.driver, call))
     }
 }
 
 #[async_trait]
-impl SessionRead for Reader {
+impl SessionRead for GrantedGuest {
     async fn scan(&self) -> Result<ScanReport, Fault> {
         match self.rescan(None).await? {
             Rescan::Report(report, _) => Ok(report),

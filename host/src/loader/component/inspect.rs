@@ -15,6 +15,8 @@ pub struct Inspection {
     pub capabilities: Vec<Capability>,
     /// Whether it searches its sessions itself.
     pub searches: bool,
+    /// Whether it tells what its agent's tools are in common terms.
+    pub translates: bool,
     /// Version of the contract that it was built for.
     pub contract: Version,
 }
@@ -24,9 +26,8 @@ pub const CONTRACT: Version = Version::new(1, 0, 0);
 
 const PACKAGE: &str = "sepia:driver";
 /// Interfaces of the contract that a component of this build may import.
-const OFFERED: [&str; 7] = ["types", "log", "stores", "bulk-files", "text-search", "sqlite", "processes"];
-/// Interfaces of the contract that this build does not offer yet.
-const LATER: [&str; 1] = ["durable-files"];
+const OFFERED: [&str; 8] =
+    ["types", "log", "stores", "bulk-files", "text-search", "sqlite", "durable-files", "processes"];
 /// Packages of WASI 0.2 that are linked. All of them are: Rust's standard library imports
 /// sockets even when nobody calls them. What a grant does not open, refuses when it is used.
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
@@ -34,6 +35,8 @@ const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets
 const IDENTITY: &str = "identity";
 /// What a driver that reads may export besides.
 const SEARCH: &str = "session-search";
+/// What a driver that writes may export besides.
+const VOCABULARY: &str = "tool-vocabulary";
 const CAPABILITIES: [(&str, Capability); 3] = [
     ("session-read", Capability::SessionRead),
     ("session-write", Capability::SessionWrite),
@@ -49,9 +52,12 @@ pub fn inspect(wasm: &[u8], most: u64) -> Result<Inspection, LoadError> {
         check_import(import)?;
     }
     let (capabilities, contract) = capabilities(&exports)?;
-    let of_search = |export: &String| Name::of(export).is_some_and(|n| n.package == PACKAGE && n.interface == SEARCH);
-    let searches = exports.iter().any(of_search);
-    Ok(Inspection { imports, capabilities, searches, contract })
+    let has = |interface: &str| {
+        let is_it = |n: Name<'_>| n.package == PACKAGE && n.interface == interface;
+        exports.iter().any(|export| Name::of(export).is_some_and(is_it))
+    };
+    let (searches, translates) = (has(SEARCH), has(VOCABULARY));
+    Ok(Inspection { imports, capabilities, searches, translates, contract })
 }
 
 /// Refuses a file that is larger than a driver may be.
@@ -152,10 +158,6 @@ fn check_import(name: &str) -> Result<(), LoadError> {
         check_contract(name, version.as_ref())?;
         return if OFFERED.contains(&interface) {
             Ok(())
-        } else if LATER.contains(&interface) {
-            refuse(format!(
-                "it imports `{shown}`, which this build of sepia does not offer yet; use a build of sepia that does"
-            ))
         } else {
             refuse(format!("it imports `{shown}`, which contract {CONTRACT} does not have; a newer sepia may offer it"))
         };
@@ -236,9 +238,12 @@ mod tests {
 
     #[test]
     fn imports_are_refused_by_name() {
-        for name in
-            ["wasi:io/poll@0.2.0", "wasi:sockets/tcp@0.2.99", "sepia:driver/sqlite@1.0.0", "sepia:driver/types@1.7.3"]
-        {
+        for name in [
+            "wasi:io/poll@0.2.0",
+            "wasi:sockets/tcp@0.2.99",
+            "sepia:driver/durable-files@1.0.0",
+            "sepia:driver/types@1.7.3",
+        ] {
             assert_eq!(kind(name), None, "{name}");
         }
         for name in [
@@ -248,7 +253,6 @@ mod tests {
             "wasi:io/poll@0.2.0-rc1",
             "evil:thing/a@1.0.0",
             "plain-function",
-            "sepia:driver/durable-files@1.0.0",
             "sepia:driver/nuclear@1.0.0",
             "sepia:driver2/log@1.0.0",
         ] {

@@ -24,6 +24,7 @@ mod linker;
 mod output;
 mod private_folder;
 mod pull;
+mod session_write;
 mod state;
 
 use self::cache::Cache;

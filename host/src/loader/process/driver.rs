@@ -7,7 +7,9 @@ use super::listing::Listing;
 use super::{announced, answer};
 use crate::jsonrpc::{CallError, Fragment};
 use crate::limits::Limits;
-use crate::loader::{About, Capability, Driver, Fault, FaultKind, Form, LoadError, LoadErrorKind, Origin, SessionRead};
+use crate::loader::{
+    About, Capability, Driver, Fault, FaultKind, Form, LoadError, LoadErrorKind, Origin, SessionRead, SessionWrite,
+};
 use async_trait::async_trait;
 use sepia_ir::driver_wire::WireManifest;
 use serde::Serialize;
@@ -18,12 +20,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::timeout;
 
 /// A driver that is a program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProcessDriver {
     about: About,
     pub(super) extensions: Extensions,
     /// The rows of the last listing, for programs that can only list everything.
-    pub(super) listing: Listing,
+    pub(super) listing: Arc<Listing>,
     program: Arc<Program>,
     /// Whose turn it is: the wire has one request at a time, in order.
     turn: Arc<tokio::sync::Mutex<()>>,
@@ -40,6 +42,8 @@ pub(super) struct Extensions {
     pub(super) locks: bool,
     /// `session.search`.
     pub(super) search: bool,
+    /// All methods of writing, and the trash.
+    pub(super) write: bool,
 }
 
 /// The program and the process of it that runs, if one does.
@@ -60,8 +64,13 @@ impl ProcessDriver {
         let build = build_of(path)
             .map_err(|e| LoadError::new(LoadErrorKind::File, format!("{} can't be looked at: {e}", path.display())))?;
         let has = |name: &str| manifest.extensions.iter().any(|extension| extension == name);
-        let extensions =
-            Extensions { scan: has("scan"), native: has("native"), locks: has("locks"), search: has("search") };
+        let extensions = Extensions {
+            scan: has("scan"),
+            native: has("native"),
+            locks: has("locks"),
+            search: has("search"),
+            write: has("write"),
+        };
         let can = |name: &str| manifest.capabilities.iter().any(|capability| capability == name);
         let mut capabilities = Vec::new();
         for (name, capability) in [
@@ -79,7 +88,7 @@ impl ProcessDriver {
         Ok(Self {
             about: About { manifest, capabilities, form: Form::Process, origin, build },
             extensions,
-            listing: Listing::default(),
+            listing: Arc::default(),
             program: Arc::new(Program {
                 id,
                 path: path.to_owned(),
@@ -147,6 +156,10 @@ impl Driver for ProcessDriver {
 
     fn session_read(&self) -> Option<&dyn SessionRead> {
         self.about.capabilities.contains(&Capability::SessionRead).then_some(self as &dyn SessionRead)
+    }
+
+    fn session_write(&self) -> Option<&dyn SessionWrite> {
+        self.about.capabilities.contains(&Capability::SessionWrite).then_some(self as &dyn SessionWrite)
     }
 
     async fn shutdown(&self) {

@@ -23,6 +23,7 @@ mod noise;
 mod page;
 mod probe;
 mod session_read;
+mod session_write;
 mod stderr;
 mod streamed;
 

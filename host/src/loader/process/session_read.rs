@@ -30,7 +30,7 @@ const NATIVE: &str = "session-read.native";
 const SEARCH: &str = "session-search.search";
 const LOCKS: &str = "session-read.locks";
 
-fn of(session: SessionRef) -> SessionParams {
+pub(super) fn of(session: SessionRef) -> SessionParams {
     SessionParams { id: session.id, agent_id: session.agent_id }
 }
 
@@ -40,11 +40,11 @@ impl ProcessDriver {
         answer::parse(self.id(), call, &result)
     }
 
-    fn checked<T>(&self, call: &'static str, answer: Result<T, Breach>) -> Result<T, Fault> {
+    pub(super) fn checked<T>(&self, call: &'static str, answer: Result<T, Breach>) -> Result<T, Fault> {
         answer.map_err(|breach| breach.into_fault(self.id(), call))
     }
 
-    fn unsupported(&self, call: &'static str, message: &str) -> Fault {
+    pub(super) fn unsupported(&self, call: &'static str, message: &str) -> Fault {
         Fault::said(self.id(), call, DriverError::new(ErrorCode::Unsupported, message))
     }
 }

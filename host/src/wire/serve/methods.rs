@@ -8,7 +8,8 @@ use crate::home::machine_name;
 use crate::jsonrpc::{ErrorObject, Id, Outgoing, Request};
 use crate::plane::{ErrorKind, FoundRow, OpenSession, Plane, PlaneError};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,11 +25,20 @@ pub(super) enum Method {
     SessionsExport,
     SessionsHistory,
     SessionsSearch,
+    SessionsImport,
+    SessionsConvert,
+    SessionsDelete,
+    SessionsRename,
+    SessionsRewind,
+    SessionsRestore,
+    TrashList,
+    TrashRestore,
+    TrashEmpty,
     Shutdown,
 }
 
 /// The methods of this build, in the order of the wire document.
-pub(super) const METHODS: [(&str, Method); 9] = [
+pub(super) const METHODS: [(&str, Method); 18] = [
     ("manifest", Method::Manifest),
     ("agents.list", Method::AgentsList),
     ("sessions.list", Method::SessionsList),
@@ -37,23 +47,27 @@ pub(super) const METHODS: [(&str, Method); 9] = [
     ("sessions.export", Method::SessionsExport),
     ("sessions.history", Method::SessionsHistory),
     ("sessions.search", Method::SessionsSearch),
+    ("sessions.import", Method::SessionsImport),
+    ("sessions.convert", Method::SessionsConvert),
+    ("sessions.delete", Method::SessionsDelete),
+    ("sessions.rename", Method::SessionsRename),
+    ("sessions.rewind", Method::SessionsRewind),
+    ("sessions.restore", Method::SessionsRestore),
+    ("trash.list", Method::TrashList),
+    ("trash.restore", Method::TrashRestore),
+    ("trash.empty", Method::TrashEmpty),
     ("shutdown", Method::Shutdown),
 ];
 
 /// Methods of the wire document that this build lacks.
-const LATER: [&str; 21] = [
-    "sessions.import",
-    "sessions.convert",
+const LATER: [&str; 16] = [
     "sessions.attach",
     "sessions.detach",
     "sessions.create",
     "sessions.prompt",
     "sessions.cancel",
     "sessions.permission",
-    "sessions.delete",
     "sessions.patch_meta",
-    "sessions.restore",
-    "sessions.rewind",
     "sessions.subscribe",
     "events.subscribe",
     "projects.list",
@@ -86,13 +100,22 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
         Method::SessionsSearch => call.sessions_search().await,
         Method::SessionsGet => call.sessions_whole(b"", b"").await,
         Method::SessionsExport => call.sessions_whole(b"{\"session\":", b"}").await,
+        Method::SessionsImport => call.sessions_import().await,
+        Method::SessionsConvert => call.sessions_convert().await,
+        Method::SessionsDelete => call.sessions_delete().await,
+        Method::SessionsRename => call.sessions_rename().await,
+        Method::SessionsRewind => call.sessions_rewind().await,
+        Method::SessionsRestore => call.sessions_restore().await,
+        Method::TrashList => call.trash_list(),
+        Method::TrashRestore => call.trash_restore().await,
+        Method::TrashEmpty => call.trash_empty(),
         Method::Shutdown => Ok(call.result(&())),
     };
     answer.unwrap_or_else(|error| answer::failure(&request.id, &error))
 }
 
-struct Call<'a> {
-    plane: &'a Arc<Plane>,
+pub(super) struct Call<'a> {
+    pub(super) plane: &'a Arc<Plane>,
     request: &'a Request,
 }
 
@@ -166,12 +189,19 @@ impl Call<'_> {
         Ok(self.result(&value))
     }
 
-    fn params<P: DeserializeOwned>(&self) -> Result<P, ErrorObject> {
+    pub(super) fn params<P: DeserializeOwned>(&self) -> Result<P, ErrorObject> {
         let text = self.request.params.as_ref().map(crate::jsonrpc::Fragment::get);
         params::parse(text).map_err(|e| error::invalid_params(&self.request.method, &e))
     }
 
-    fn result<R: Serialize + ?Sized>(&self, value: &R) -> Outgoing {
+    /// Whether the parameters are an object that has this member, which is not `null`.
+    pub(super) fn has_member(&self, name: &str) -> bool {
+        let text = self.request.params.as_ref().map(crate::jsonrpc::Fragment::get);
+        let members = params::parse::<HashMap<String, Option<IgnoredAny>>>(text);
+        members.is_ok_and(|members| members.get(name).is_some_and(Option::is_some))
+    }
+
+    pub(super) fn result<R: Serialize + ?Sized>(&self, value: &R) -> Outgoing {
         answer::result(&self.request.id, value, self.plane.limits().answer_in_memory)
     }
 }

@@ -13,8 +13,10 @@ mod params;
 mod results;
 mod schema;
 mod stdio;
+mod writing;
 
 pub use connection::{End, serve};
+pub(crate) use results::Converted;
 pub use schema::schema;
 pub use stdio::take_stdout;
 

@@ -1,5 +1,11 @@
 //! What the methods take. Unknown members are passed over.
 
+mod writing;
+
+pub(super) use writing::{
+    ConvertParams, DeleteParams, EmptyParams, ImportParams, RenameParams, RestoreParams, RewindParams, TrashParams,
+};
+
 use crate::plane::{HistoryRequest, ListRequest, SearchRequest};
 use schemars::JsonSchema;
 use sepia_ir::{Branch, SearchPart, SearchQuery};

@@ -2,9 +2,14 @@
 
 use super::events::{NodeEventParams, SessionEventParams};
 use super::methods::{METHODS, Method};
-use super::params::{HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
-use super::results::{Bundle, ServiceManifest};
-use crate::plane::{Agent, FoundRow, HistoryPage, SessionRow};
+use super::params::{
+    ConvertParams, DeleteParams, EmptyParams, HistoryParams, ImportParams, ListParams, NoParams, RenameParams,
+    RestoreParams, RewindParams, SearchParams, SessionParams, TrashParams,
+};
+use super::results::{Bundle, Converted, Emptied, Renamed, ServiceManifest};
+use crate::plane::{
+    Agent, Deleted, FilesRestored, FoundRow, HistoryPage, Restored, Rewound, Saved, SessionRow, Trashed,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sepia_ir::Session;
@@ -53,6 +58,15 @@ fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut Schem
         Method::SessionsExport => of::<SessionParams, Bundle>(requests, answers),
         Method::SessionsHistory => of::<HistoryParams, HistoryPage>(requests, answers),
         Method::SessionsSearch => of::<SearchParams, Vec<FoundRow>>(requests, answers),
+        Method::SessionsImport => of::<ImportParams, Saved>(requests, answers),
+        Method::SessionsConvert => of::<ConvertParams, Converted>(requests, answers),
+        Method::SessionsDelete => of::<DeleteParams, Deleted>(requests, answers),
+        Method::SessionsRename => of::<RenameParams, Renamed>(requests, answers),
+        Method::SessionsRewind => of::<RewindParams, Rewound>(requests, answers),
+        Method::SessionsRestore => of::<RestoreParams, FilesRestored>(requests, answers),
+        Method::TrashList => of::<NoParams, Vec<Trashed>>(requests, answers),
+        Method::TrashRestore => of::<TrashParams, Restored>(requests, answers),
+        Method::TrashEmpty => of::<EmptyParams, Emptied>(requests, answers),
         Method::Shutdown => of::<NoParams, ()>(requests, answers),
     }
 }
