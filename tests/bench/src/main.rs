@@ -14,6 +14,7 @@ mod child;
 mod client;
 mod listing;
 mod median;
+mod moving;
 mod native;
 mod options;
 mod store;

@@ -21,9 +21,11 @@ pub(crate) struct Options {
     /// Size of the largest session, megabytes.
     pub(crate) largest: u64,
     pub(crate) seed: u64,
+    /// The one group of tasks that is timed; absent: all.
+    pub(crate) only: Option<String>,
 }
 
-const USAGE: &str = "cargo xtask bench [--quick] [--store DIR] [--rounds N] [--sessions N] [--mb N] [--seed N]";
+const USAGE: &str = "cargo xtask bench [--quick] [--store DIR] [--rounds N] [--sessions N] [--mb N] [--seed N] [--only listing|search|export|history|starting|calls|moving]";
 
 impl Options {
     pub(crate) fn of(arguments: &[String]) -> Result<Self, Failed> {
@@ -43,6 +45,7 @@ impl Options {
             megabytes: 1_000,
             largest: 100,
             seed: 1,
+            only: None,
         };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -56,6 +59,7 @@ impl Options {
                 "--sessions" => options.sessions = value()?.parse::<usize>()?.max(2),
                 "--mb" => options.megabytes = value()?.parse()?,
                 "--seed" => options.seed = value()?.parse()?,
+                "--only" => options.only = Some(value()?.clone()),
                 other => return Err(format!("`{other}` is not understood; {USAGE}").into()),
             }
         }

@@ -36,6 +36,17 @@ pub(crate) struct Ground<'a> {
     pub(crate) work: TempDir,
 }
 
+/// Groups of tasks, by name.
+const GROUPS: [(&str, fn(&Ground<'_>) -> Result<Vec<Row>, Failed>); 7] = [
+    ("listing", Ground::listings),
+    ("search", Ground::search),
+    ("export", |ground| Ok(vec![ground.export()?])),
+    ("history", Ground::history),
+    ("starting", Ground::starting),
+    ("calls", Ground::small_calls),
+    ("moving", Ground::moving),
+];
+
 /// Makes a command anew for each run.
 pub(crate) type Making<'a> = Box<dyn Fn() -> Command + 'a>;
 
@@ -54,12 +65,12 @@ impl<'a> Ground<'a> {
     pub(crate) fn run(&self) -> Result<Vec<Row>, Failed> {
         // Compiles the drivers, so that only the tasks that say so do.
         child::run(self.sepia().args(["list", "--limit", "1"]), None)?;
-        let mut rows = self.listings()?;
-        rows.extend(self.search()?);
-        rows.push(self.export()?);
-        rows.extend(self.history()?);
-        rows.extend(self.starting()?);
-        rows.extend(self.small_calls()?);
+        let mut rows = Vec::new();
+        for (group, run) in GROUPS {
+            if self.options.only.as_deref().is_none_or(|only| only == group) {
+                rows.extend(run(self)?);
+            }
+        }
         Ok(rows)
     }
 
