@@ -20,9 +20,9 @@ pub(crate) struct Held {
     pub(crate) wrapped: Option<String>,
 }
 
-/// The calls of a node that the agent can hold: with an id of their own, and a tool. Their arguments are
-/// left where they are.
-pub(crate) fn held(calls: &[ToolCall]) -> Vec<Held> {
+/// The calls of a node that the agent can hold: with an id of their own, and a tool. `arguments` are
+/// theirs; what is in the calls themselves is not looked at.
+pub(crate) fn held(calls: &[ToolCall], arguments: &[String]) -> Vec<Held> {
     let mut met = HashSet::new();
     let fit = calls
         .iter()
@@ -37,7 +37,7 @@ pub(crate) fn held(calls: &[ToolCall]) -> Vec<Held> {
         native.locations.clone_from(&call.locations);
         // What is shown of a change is the text afterwards: there is no form for a file that goes.
         native.diffs = call.diffs.iter().filter(|diff| diff.new_text.is_some()).cloned().collect();
-        Held { at, native, wrapped: wrapped(&call.arguments) }
+        Held { at, native, wrapped: wrapped(&arguments[at]) }
     })
     .collect()
 }

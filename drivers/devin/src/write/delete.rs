@@ -47,7 +47,7 @@ pub(crate) fn delete(host: &Host, session: &SessionRef) -> Result<DeleteOutcome,
         let target = Target::open(host, source)?;
         target.database.begin()?;
         for id in &ids {
-            let tables = target.copy(host, id, true)?;
+            let tables = target.copy(host, id, Some(&ids))?;
             deleted.push(Deleted { source, id: (*id).to_owned(), tables });
         }
         ids.iter().try_for_each(|id| target.delete(id, true))?;

@@ -102,6 +102,11 @@ impl Row {
         })
     }
 
+    /// Whether the session has a title of its own.
+    pub(crate) fn has_title(&self) -> bool {
+        self.title.is_some()
+    }
+
     /// Values of the columns.
     pub(crate) fn values(&self, carried: Option<&str>) -> Vec<SqlValue> {
         let text = |text: &str| SqlValue::Text(text.to_owned());

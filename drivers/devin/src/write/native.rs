@@ -118,7 +118,7 @@ impl Becoming {
     }
 
     fn calls(&mut self) {
-        self.held = calls::held(&self.wanted.tool_calls);
+        self.held = calls::held(&self.wanted.tool_calls, &self.arguments);
         let mut snapshots = Members::default();
         for held in &self.held {
             let text = held.wrapped.as_deref().unwrap_or(&self.arguments[held.at]);

@@ -176,7 +176,7 @@ impl DevinDraft {
             if !replace {
                 return Err(taken(&self.id));
             }
-            self.replaced = target.copy(&self.host, &self.id, false)?;
+            self.replaced = target.copy(&self.host, &self.id, None)?;
             target.delete(&self.id, false)?;
         }
         sessions.insert(&*target.database, self.row.values(None))?;
@@ -204,7 +204,7 @@ impl DevinDraft {
                 self.more_losses += 1;
             }
         }
-        if let Some(prompt) = prompt.filter(|_| self.header.title.is_empty()) {
+        if let Some(prompt) = prompt.filter(|_| !self.row.has_title()) {
             self.prompts.insert(id, prompt);
         }
         if let Some(model) = model.filter(|_| self.header.model.is_empty()) {

@@ -3,8 +3,8 @@
 use super::shape::{Shape, quoted};
 use super::undo::Rows;
 use crate::place::{DATABASE, FOLDER, Source};
-use crate::value::text;
-use sepia_ir::{DriverError, ErrorCode};
+use crate::value::{list, text};
+use sepia_ir::{DriverError, ErrorCode, SqlValue};
 use sepia_sdk::{Host, WritableDatabase};
 
 /// An open database.
@@ -34,7 +34,7 @@ impl Target {
         Ok(!rows.is_empty())
     }
 
-    fn rows(&self, sql: &str, id: &str) -> Result<Vec<Vec<sepia_ir::SqlValue>>, DriverError> {
+    fn rows(&self, sql: &str, id: &str) -> Result<Vec<Vec<SqlValue>>, DriverError> {
         let database: &dyn sepia_sdk::Database = &*self.database;
         database.rows(sql, &[text(id)])
     }
@@ -65,24 +65,28 @@ impl Target {
         Ok(())
     }
 
-    /// Copies the rows that [`delete`](Self::delete) deletes. While the transaction of `self` is open nobody else
+    /// Copies the rows that [`delete`](Self::delete) deletes; notes of other sessions than those of the
+    /// `family`, and none when there is none. While the transaction of `self` is open nobody else
     /// changes them, and a connection that reads may give any number of rows.
-    pub(crate) fn copy(&self, host: &Host, id: &str, noted: bool) -> Result<Vec<Rows>, DriverError> {
+    pub(crate) fn copy(&self, host: &Host, id: &str, family: Option<&[&str]>) -> Result<Vec<Rows>, DriverError> {
         let (store, path) = place_of(self.source);
         let reading = host.database(store, path)?;
         let mut copied = Vec::new();
-        let mut which: Vec<(&str, String)> =
-            self.shape.of_session().into_iter().map(|(table, column)| (table, format!("{column} = ?1"))).collect();
-        if noted && self.shape.has("subagent_heads", &["agent_id", "session_id"]) {
-            which.push(("subagent_heads", "agent_id = ?1 AND session_id <> ?1".to_owned()));
+        let mut which: Vec<(&str, String, Vec<SqlValue>)> = Vec::new();
+        for (table, column) in self.shape.of_session() {
+            which.push((table, format!("{column} = ?"), vec![text(id)]));
+        }
+        if let Some(family) = family.filter(|_| self.shape.has("subagent_heads", &["agent_id", "session_id"])) {
+            let noted = "agent_id = ? AND session_id NOT IN (SELECT value FROM json_each(?))".to_owned();
+            which.push(("subagent_heads", noted, vec![text(id), list(family)]));
         }
         // The session first: what comes back has to find it.
-        which.sort_by_key(|(table, _)| *table != "sessions");
-        for (table, which) in which {
+        which.sort_by_key(|(table, ..)| *table != "sessions");
+        for (table, which, parameters) in which {
             let columns = self.shape.columns(table);
             let listed: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
             let sql = format!("SELECT {} FROM {} WHERE {which}", listed.join(", "), quoted(table));
-            let rows = reading.rows(&sql, &[text(id)])?;
+            let rows = reading.rows(&sql, &parameters)?;
             if !rows.is_empty() {
                 copied.push(Rows {
                     table: table.to_owned(),
