@@ -217,6 +217,7 @@ impl Reader<'_> {
             sums_up: false,
             outcome,
             agent: None,
+            carried: None,
         });
     }
 

@@ -97,10 +97,15 @@ pub(crate) fn give(node: &mut MessageNode, attached: Raw<'_>, pictures: Raw<'_>)
     if texts.join("\n") != node.content {
         // The model was told the content, whatever the blocks say.
         blocks.retain(|block| !matches!(block, Block::Text(_)));
-        if !node.content.is_empty() {
-            blocks.insert(0, Block::Text(TextBlock { text: node.content.clone() }));
-        }
+        put_text_first(&mut blocks, &node.content);
     }
     node.blocks = blocks;
     unknown
+}
+
+/// Puts the text of a message before what is attached to it.
+pub(crate) fn put_text_first(blocks: &mut Vec<Block>, content: &str) {
+    if !content.is_empty() {
+        blocks.insert(0, Block::Text(TextBlock { text: content.to_owned() }));
+    }
 }

@@ -6,12 +6,13 @@ use crate::message::{Chat, Reading, Repair, Row, marks, read};
 use crate::outcome::{self, Outcome};
 use crate::time;
 use sepia_ir::{MessageNode, Role, TokenUsage, ToolCall, Warning, json_text};
+use sepia_sdk::carried::KEY;
 use sepia_sdk::json::{List, Object, Raw, Str, Text, members, parse, part};
 use sepia_sdk::metadata::{Members, clean};
 use serde_json::value::RawValue;
 
 /// Extensions of messages that have a place of their own in a node.
-const PLACED: [&str; 5] = [
+pub(crate) const PLACED: [&str; 5] = [
     "chisel/tool_call_content",
     "chisel/tool_result_meta",
     "chisel/terminal_output",
@@ -21,7 +22,7 @@ const PLACED: [&str; 5] = [
 /// An extension longer than this is told by its size, bytes.
 const LONGEST_EXTENSION: usize = 16 << 10;
 /// How the summariser of a compaction is asked.
-const SUMMARISER: &str = "Conversation to summarize:";
+pub(crate) const SUMMARISER: &str = "Conversation to summarize:";
 
 /// A node whose metadata is still open.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub(crate) struct Draft {
     pub(crate) outcome: Outcome,
     /// Sub-agent that the row tells of.
     pub(crate) agent: Option<String>,
+    /// What rides along in the row, see [`crate::carry`].
+    pub(crate) carried: Option<String>,
 }
 
 /// How a row came about, as far as it tells the twins of an importer apart: one has no
@@ -76,6 +79,7 @@ pub(crate) fn draft(row: &Row, file: &str) -> Draft {
             prompt: Prompt::No,
             outcome: Outcome::default(),
             agent: None,
+            carried: None,
         };
         builder.draft(reading)
     })
@@ -90,6 +94,7 @@ struct Builder<'a> {
     prompt: Prompt,
     outcome: Outcome,
     agent: Option<String>,
+    carried: Option<String>,
 }
 
 impl Builder<'_> {
@@ -130,8 +135,8 @@ impl Builder<'_> {
                 metadata.raw("priorNodeIds", prior.get());
             }
         }
-        let Self { warnings, message_id, prompt, outcome, agent, .. } = self;
-        Draft { node, metadata, warnings, message_id, form, prompt, sums_up, outcome, agent }
+        let Self { warnings, message_id, prompt, outcome, agent, carried, .. } = self;
+        Draft { node, metadata, warnings, message_id, form, prompt, sums_up, outcome, agent, carried }
     }
 
     fn message(&mut self, mut chat: Chat<'_>, repair: Option<Repair>, written: Option<f64>) -> (MessageNode, Members) {
@@ -152,6 +157,7 @@ impl Builder<'_> {
         }
         metadata.maybe("messageId", chat.message_id.get());
         self.message_id = chat.message_id.take_owned().filter(|id| !id.is_empty());
+        self.carried = crate::carry::of_message(&chat.about.extensions);
         self.agent = part::<Str<'_>>(chat.about.extensions.get("subagent/agent_id")).take_owned();
         node.role = self.role(&mut chat, &mut metadata);
         node.content = match std::mem::take(&mut chat.content) {
@@ -328,7 +334,7 @@ fn extensions(chat: &Chat<'_>, metadata: &mut Members) {
     let mut kept = Members::default();
     let mut any = false;
     for (name, value) in &chat.about.extensions.0 {
-        if PLACED.contains(&name.as_ref()) {
+        if PLACED.contains(&name.as_ref()) || name == KEY {
             continue;
         }
         any = true;

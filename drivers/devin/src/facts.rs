@@ -191,8 +191,18 @@ impl Facts {
 
     /// Completes a node. None when the session was read without it.
     pub(crate) fn finish(&self, draft: Draft, company: &Company<'_>) -> Option<MessageNode> {
+        let fact = self.nodes[self.place(draft.node.node_id)?];
+        let carried = draft.carried.clone();
+        let mut node = self.told(draft, fact, company);
+        if let Some(carried) = carried {
+            crate::carry::onto_node(&mut node, &carried, fact.repeats);
+        }
+        Some(node)
+    }
+
+    /// A node as the rows tell it, without what rides along.
+    pub(crate) fn told(&self, draft: Draft, fact: Fact, company: &Company<'_>) -> MessageNode {
         let Draft { mut node, mut metadata, warnings, agent, .. } = draft;
-        let fact = &self.nodes[self.place(node.node_id)?];
         if node.parent_node_id != fact.parent {
             metadata.maybe_number("namedParent", node.parent_node_id);
             node.parent_node_id = fact.parent;
@@ -215,7 +225,17 @@ impl Facts {
         }
         metadata.warnings(&warnings);
         node.metadata = metadata.finish();
-        Some(node)
+        node
+    }
+
+    /// What became of a call in the end.
+    pub(crate) fn outcome(&self, call: &str, updates: &Updates) -> Outcome {
+        updates.over(call, self.results.get(call).copied())
+    }
+
+    /// The tool of a call that some node declares.
+    pub(crate) fn tool(&self, call: &str) -> Option<&str> {
+        self.calls.get(call).map(|called| called.name.as_str())
     }
 }
 

@@ -179,7 +179,9 @@ fn at_once(opened: &Rc<Opened>, id: &str, most: usize) -> Result<Option<Gathered
     let mut stored = columns.split_off(LISTED.len());
     stored.truncate(STORED.len());
     let heads = Rc::new(Heads::from_notes(notes));
-    let Some(mut listed) = listed_row(opened, columns, &heads) else { return Ok(None) };
+    let Some(mut listed) = listed_row(file, columns, &heads) else { return Ok(None) };
+    let stored = Stored::of(stored);
+    listed.carried = stored.carried();
     let (outlines, drafts, warnings) = nodes.finish(file, most);
     let facts = Facts::of(&outlines, listed.named_tip);
     from_prompt(&mut listed, prompts.first());
@@ -187,13 +189,14 @@ fn at_once(opened: &Rc<Opened>, id: &str, most: usize) -> Result<Option<Gathered
         Some(drafts) => from_drafts(&mut listed, drafts, &facts),
         None => from_nodes(opened, &mut listed)?,
     }
+    listed.put_back();
     let forest = Forest::of(outlines.iter().map(|outline| (outline.id, outline.parent)));
     for head in heads.of(id) {
         if forest.of_sub_agent(listed.named_tip, head.tip).is_none() {
             listed.warnings.push(dangling(opened, head));
         }
     }
-    let found = Found { opened: Rc::clone(opened), heads, listed, stored: Some(Stored::of(stored)) };
+    let found = Found { opened: Rc::clone(opened), heads, listed, stored: Some(stored) };
     Ok(Some(Gathered { found, outlines, facts, updates, prompts, warnings, drafts }))
 }
 

@@ -6,8 +6,12 @@
 //! own row ([`draft`]) and from what others tell of it ([`facts`]).
 //!
 //! Locks and transcripts lie beside the database, wherever that is.
+//!
+//! [`write`] writes, renames, deletes and rewinds sessions. What a row has no place for rides along
+//! in it and is put back when it is read ([`carry`]).
 
 mod atif;
+mod carry;
 mod content;
 mod draft;
 mod facts;
@@ -33,6 +37,7 @@ mod time;
 mod title;
 mod transcript;
 mod value;
+mod write;
 
 use sepia_ir::{
     DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
@@ -41,6 +46,7 @@ use sepia_ir::{
 use sepia_sdk::{Driver, Host, SessionRead};
 
 pub use transcript::DevinTranscript;
+pub use write::DevinDraft;
 
 /// The driver.
 #[derive(Debug)]
@@ -108,4 +114,4 @@ impl Devin {
     }
 }
 
-sepia_sdk::export_driver!(Devin);
+sepia_sdk::export_driver!(Devin, write);

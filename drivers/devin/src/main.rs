@@ -3,5 +3,5 @@
 use sepia_driver_devin::Devin;
 
 fn main() -> std::process::ExitCode {
-    sepia_sdk::subprocess::serve::<Devin>()
+    sepia_sdk::subprocess::serve_writing::<Devin>()
 }

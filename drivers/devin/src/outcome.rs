@@ -175,6 +175,15 @@ impl Updates {
         Ok((updates, warnings))
     }
 
+    /// Notes the update of a call that is being written; whether it is the first of that call.
+    pub(crate) fn note(&mut self, call: &str, outcome: Outcome) -> bool {
+        if self.outcomes.contains_key(call) {
+            return false;
+        }
+        self.outcomes.insert(call.to_owned(), outcome);
+        true
+    }
+
     /// Takes a row; a warning when it can't be read.
     pub(crate) fn take(&mut self, row: &mut Columns) -> Option<Warning> {
         let call = row.text()?;

@@ -1,5 +1,6 @@
 //! List rows, from columns alone where those tell everything.
 
+use crate::carry;
 use crate::glance::Glance;
 use crate::heads::{Head, Heads, child_id};
 use crate::place::Opened;
@@ -46,6 +47,8 @@ pub(crate) struct Listed {
     pub(crate) inside: Option<Inside>,
     /// Sessions that another one spawned: the node that did.
     pub(crate) spawned_at: Option<i64>,
+    /// What rides along with the session, see [`carry`].
+    pub(crate) carried: Option<String>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -66,7 +69,13 @@ pub(crate) fn listed(
 ) -> Result<HashMap<String, Vec<Listed>>, DriverError> {
     let mut rows = HashMap::new();
     for row in opened.database.rows(&sql(opened), &[list(ids)])? {
-        if let Some(listed) = listed_row(opened, row, heads) {
+        let mut row = row;
+        let carried = row.pop().and_then(|carried| match carried {
+            SqlValue::Text(metadata) => carry::of_session(Some(&metadata)),
+            _ => None,
+        });
+        if let Some(mut listed) = listed_row(opened.source.file(), row, heads) {
+            listed.carried = carried;
             rows.entry(listed.session.id.clone()).or_insert_with(|| vec![listed]);
         }
     }
@@ -76,6 +85,7 @@ pub(crate) fn listed(
     for rows in rows.values_mut() {
         complete(opened, &mut rows[0], &prompts)?;
         sub_agents(opened, rows, heads)?;
+        rows[0].put_back();
     }
     Ok(rows)
 }
@@ -85,17 +95,18 @@ pub(crate) fn listed(
 pub(crate) fn sql(opened: &Opened) -> String {
     let schema = &opened.schema;
     let columns = schema.select("sessions", "s", &LISTED);
+    let carried = schema.carried("s");
     let which = "s.id IN (SELECT value FROM json_each(?))";
     let named = schema.select("sessions", "s", &["main_chain_id"]);
     match (schema.has_nodes(), schema.indexed) {
-        (false, _) => format!("SELECT {columns}, NULL, 0 FROM sessions s WHERE {which}"),
+        (false, _) => format!("SELECT {columns}, NULL, 0, {carried} FROM sessions s WHERE {which}"),
         (true, true) => format!(
             "SELECT {columns}, (SELECT MAX(n.node_id) FROM message_nodes n WHERE n.session_id = s.id), \
-             EXISTS(SELECT 1 FROM message_nodes n WHERE n.session_id = s.id AND n.node_id = {named}) \
-             FROM sessions s WHERE {which}"
+             EXISTS(SELECT 1 FROM message_nodes n WHERE n.session_id = s.id AND n.node_id = {named}), \
+             {carried} FROM sessions s WHERE {which}"
         ),
         (true, false) => format!(
-            "SELECT {columns}, n.newest, t.node_id IS NOT NULL FROM sessions s \
+            "SELECT {columns}, n.newest, t.node_id IS NOT NULL, {carried} FROM sessions s \
              LEFT JOIN (SELECT session_id, MAX(node_id) AS newest FROM message_nodes GROUP BY session_id) n \
              ON n.session_id = s.id \
              LEFT JOIN (SELECT DISTINCT session_id, node_id FROM message_nodes) t \
@@ -106,7 +117,7 @@ pub(crate) fn sql(opened: &Opened) -> String {
 
 /// A row of [`LISTED`] and, behind it, the largest node id and whether there is the node that
 /// is named.
-pub(crate) fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> Option<Listed> {
+pub(crate) fn listed_row(file: &str, row: Vec<SqlValue>, heads: &Heads) -> Option<Listed> {
     let mut row = Columns::of(row);
     let mut session = Session::new(row.text()?, BACKEND);
     let mut warnings = Vec::new();
@@ -124,7 +135,7 @@ pub(crate) fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> 
         session.agent_mode = mode;
     }
     let dirs = row.text();
-    session.workspace_dirs = json_list("workspace_dirs", dirs, opened.source.file(), &mut warnings);
+    session.workspace_dirs = json_list("workspace_dirs", dirs, file, &mut warnings);
     session.hidden = i64::from(row.flag());
     let newest = row.whole().filter(|id| *id >= 0);
     let there = row.flag() && named_tip.is_some_and(|tip| tip >= 0);
@@ -139,8 +150,16 @@ pub(crate) fn listed_row(opened: &Opened, row: Vec<SqlValue>, heads: &Heads) -> 
         inside: None,
         spawned_at: parent.and_then(|parent| parent.node),
         session,
+        carried: None,
         warnings,
     })
+}
+
+impl Listed {
+    /// Puts back what rides along with the session, once all that the store itself tells is told.
+    pub(crate) fn put_back(&mut self) {
+        carry::onto_session(&mut self.session, self.carried.as_deref(), &carry::OF_ROW);
+    }
 }
 
 /// `backendType` as stored; what would name another agent is set right, for the store tells
@@ -264,6 +283,7 @@ fn sub_agents(opened: &Opened, rows: &mut Vec<Listed>, heads: &Heads) -> Result<
             named_tip: Some(head.tip),
             inside: Some(Inside { session: parent.id.clone(), head: head.clone(), nodes }),
             spawned_at: None,
+            carried: None,
             warnings: Vec::new(),
         };
         from_messages(&mut row, &glance, "handoff")?;

@@ -9,6 +9,7 @@ use crate::time;
 use crate::value::{Columns, text};
 use sepia_ir::{CheckpointRef, DriverError, ErrorCode, Session, SessionRef, SqlValue, Warning};
 use sepia_sdk::Host;
+use sepia_sdk::carried::KEY;
 use sepia_sdk::json::{List, Number, Object, Str, Whole, members, parse, part};
 use sepia_sdk::metadata::{Members, capped};
 use serde::Serialize;
@@ -17,10 +18,10 @@ use std::rc::Rc;
 /// Branches told one by one.
 const MOST_BRANCHES: usize = 100;
 /// Member of a session's stored metadata that holds checkpoints.
-const CHECKPOINTS: &str = "sepia/checkpoints";
+pub(crate) const CHECKPOINTS: &str = "sepia/checkpoints";
 /// Members of our own in a session's metadata.
-const OWN: [&str; 8] =
-    [CHECKPOINTS, "titleSource", "timeSource", "spawnedAt", "toolUseId", "stats", "branches", "warnings"];
+pub(crate) const OWN: [&str; 9] =
+    [CHECKPOINTS, KEY, "titleSource", "timeSource", "spawnedAt", "toolUseId", "stats", "branches", "warnings"];
 
 /// A session that was looked up.
 pub(crate) struct Found {
@@ -45,6 +46,11 @@ impl Stored {
     pub(crate) fn of(row: Vec<SqlValue>) -> Self {
         let mut row = Columns::of(row);
         Self { shell_last_seen_index: row.whole(), cogs_json: row.text(), metadata: row.text() }
+    }
+
+    /// What rides along with the session, see [`crate::carry`].
+    pub(crate) fn carried(&self) -> Option<String> {
+        crate::carry::of_session(self.metadata.as_deref())
     }
 }
 
@@ -154,28 +160,19 @@ impl Found {
         warnings: Vec<Warning>,
         stats: Option<&Stats>,
     ) -> Result<Session, DriverError> {
-        let mut session = self.listed.session.clone();
-        session.main_chain_id = facts.tip;
-        let mut metadata = Members::default();
-        let mut all = self.listed.warnings.clone();
-        if let Some(stored) = &self.stored {
-            stored.tell(self.opened.source.file(), &mut session, &mut metadata, &mut all);
+        let told = Told {
+            file: self.opened.source.file(),
+            listed: &self.listed,
+            stored: self.stored.as_ref(),
+            spawned_by: self.spawned_by()?,
+            stats,
+        };
+        let mut session = told.header(outlines, facts, warnings);
+        let carried = self.listed.carried.as_deref();
+        // A row with stats tells of the store as it is.
+        if stats.is_none() {
+            crate::carry::onto_session(&mut session, carried, &crate::carry::OF_HEADER);
         }
-        describe(&self.listed, &mut metadata);
-        if self.listed.inside.is_some() {
-            metadata.maybe("toolUseId", self.spawned_by()?.as_deref());
-        }
-        if let Some(stats) = stats {
-            metadata.value("stats", stats);
-        }
-        let branches = branches(outlines, facts);
-        if !branches.is_empty() {
-            metadata.value("branches", &branches);
-        }
-        all.extend(facts.warnings(outlines, self.listed.named_tip, self.opened.source.file()));
-        all.extend(warnings);
-        metadata.warnings(&capped(all));
-        session.metadata = metadata.finish();
         Ok(session)
     }
 
@@ -195,6 +192,44 @@ impl Found {
             draft.node.tool_call_id.is_some() && draft.agent.as_deref() == Some(inside.head.agent.as_str())
         });
         Ok(of_agent.and_then(|draft| draft.node.tool_call_id))
+    }
+}
+
+/// What tells of a session, besides its nodes.
+pub(crate) struct Told<'a> {
+    /// The database, for messages.
+    pub(crate) file: &'a str,
+    pub(crate) listed: &'a Listed,
+    pub(crate) stored: Option<&'a Stored>,
+    /// The call in the parent that started a sub-agent.
+    pub(crate) spawned_by: Option<String>,
+    pub(crate) stats: Option<&'a Stats>,
+}
+
+impl Told<'_> {
+    /// The session without its nodes, and without what rides along. `warnings` are those of the nodes.
+    pub(crate) fn header(&self, outlines: &[Outline], facts: &Facts, warnings: Vec<Warning>) -> Session {
+        let mut session = self.listed.session.clone();
+        session.main_chain_id = facts.tip;
+        let mut metadata = Members::default();
+        let mut all = self.listed.warnings.clone();
+        if let Some(stored) = self.stored {
+            stored.tell(self.file, &mut session, &mut metadata, &mut all);
+        }
+        describe(self.listed, &mut metadata);
+        metadata.maybe("toolUseId", self.spawned_by.as_deref());
+        if let Some(stats) = self.stats {
+            metadata.value("stats", stats);
+        }
+        let branches = branches(outlines, facts);
+        if !branches.is_empty() {
+            metadata.value("branches", &branches);
+        }
+        all.extend(facts.warnings(outlines, self.listed.named_tip, self.file));
+        all.extend(warnings);
+        metadata.warnings(&capped(all));
+        session.metadata = metadata.finish();
+        session
     }
 }
 

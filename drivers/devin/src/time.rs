@@ -25,14 +25,22 @@ pub(crate) fn of_text(text: &str) -> Option<f64> {
     of_rfc3339(text).and_then(plausible)
 }
 
-fn now() -> f64 {
+/// RFC 3339 text of epoch seconds, to the millisecond, as the agent writes it.
+pub(crate) fn text(seconds: f64) -> Option<String> {
+    #[expect(clippy::cast_possible_truncation, reason = "checked by the range that a timestamp has")]
+    let milliseconds = (seconds * 1000.0).round() as i64;
+    jiff::Timestamp::from_millisecond(milliseconds).ok().map(|time| format!("{time:.3}"))
+}
+
+/// Epoch seconds.
+pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(f64::MAX, |since| since.as_secs_f64())
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::float_cmp, reason = "exact by construction")]
-    use super::{of_text, plausible, stored_milliseconds};
+    use super::{of_text, plausible, stored_milliseconds, text};
 
     #[test]
     fn seconds_and_milliseconds_are_told_apart() {
@@ -43,6 +51,13 @@ mod tests {
             (1_767_225_600_000.0, 1_767_225_600_250.0)
         );
         assert_eq!(of_text("2026-01-01T01:00:00.250+01:00"), Some(1_767_225_600.25));
+    }
+
+    #[test]
+    fn a_written_time_reads_as_it_was() {
+        assert_eq!(text(1_767_225_600.25).as_deref(), Some("2026-01-01T00:00:00.250Z"));
+        assert_eq!(of_text(&text(1_767_225_600.007).unwrap_or_default()), Some(1_767_225_600.007));
+        assert_eq!(text(1e300), None);
     }
 
     #[test]

@@ -45,6 +45,8 @@ impl DevinTranscript {
         };
         let mut header = gathered.header(None)?;
         header.prompt_history = std::mem::take(&mut gathered.prompts).in_order();
+        let carried = gathered.found.listed.carried.as_deref();
+        crate::carry::onto_session(&mut header, carried, &crate::carry::OF_PROMPTS);
         let rest = if let Some(nodes) = gathered.take_nodes() {
             Rest::Ready(nodes)
         } else {

@@ -6,18 +6,16 @@
 //! on the node again. What is carried is as hostile as the rest of a store: members that are not of
 //! the right shape are passed over.
 
-use sepia_ir::{MessageNode, Session, ToolCall};
+use crate::json::{Object, parse};
+use sepia_ir::{
+    Block, CheckpointRef, Json, MessageNode, PromptHistoryEntry, Role, Session, TokenUsage, ToolCall, ToolResult,
+};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 /// Key of a native record under which things are carried.
 pub const KEY: &str = "sepia";
-
-/// Members of a node that its place in the store decides.
-const OF_PLACE: [&str; 2] = ["nodeId", "parentNodeId"];
-/// Members of a session that its place in the store, or the agent it is in, decides.
-const OF_STORE: [&str; 5] = ["id", "backendType", "mainChainId", "nodes", "workingDirectory"];
 
 /// What of `wanted` the native form doesn't give back; none when it gives all. A member that
 /// the native form has and `wanted` has not is carried as `null`.
@@ -48,26 +46,26 @@ pub fn difference(wanted: &MessageNode, native: &MessageNode) -> Option<String> 
 }
 
 /// Puts what was carried on the node that was read; whether it was of a shape that could be put there.
+/// Texts of JSON stay as they were carried, to the letter, and nothing else of the node is copied.
 pub fn restore(node: &mut MessageNode, carried: &str) -> bool {
-    let restored = merged(node, carried, &OF_PLACE, |own, carried| {
-        // Arguments that are as the native record has them are not carried twice.
-        if let (Some(Value::Array(own)), Some(Value::Array(carried))) =
-            (own.get("toolCalls"), carried.get_mut("toolCalls"))
-        {
-            for call in carried {
-                let Value::Object(call) = call else { continue };
-                if call.contains_key("arguments") {
-                    continue;
-                }
-                if let Some(arguments) =
-                    own.iter().find(|o| o.get("id") == call.get("id")).and_then(|o| o.get("arguments"))
-                {
-                    call.insert("arguments".into(), arguments.clone());
-                }
-            }
-        }
-    });
-    restored.map(|restored| *node = restored).is_some()
+    let calls = node.tool_calls.as_slice();
+    let Some(parts) = NodeParts::of(carried, calls) else { return false };
+    put(&mut node.role, parts.role);
+    put(&mut node.content, parts.content);
+    put(&mut node.blocks, parts.blocks);
+    put(&mut node.tool_calls, parts.tool_calls);
+    put(&mut node.tool_call_id, parts.tool_call_id);
+    put(&mut node.tool_name, parts.tool_name);
+    put(&mut node.thinking, parts.thinking);
+    put(&mut node.thinking_signature, parts.thinking_signature);
+    put(&mut node.usage, parts.usage);
+    put(&mut node.model, parts.model);
+    put(&mut node.request_id, parts.request_id);
+    put(&mut node.finish_reason, parts.finish_reason);
+    put(&mut node.tool_result, parts.tool_result);
+    put(&mut node.created_at, parts.created_at);
+    put(&mut node.metadata, parts.metadata);
+    true
 }
 
 /// The same of a session without its nodes. Its id, its agent and where it works stay those of the store.
@@ -90,33 +88,147 @@ pub fn difference_of_session(wanted: &Session, native: &Session) -> Option<Strin
 
 /// Puts what was carried on the session that was read; whether it was of a shape that could be put there.
 pub fn restore_session(session: &mut Session, carried: &str) -> bool {
-    let restored = merged(session, carried, &OF_STORE, |_, _| {});
-    restored.map(|restored| *session = restored).is_some()
+    let Some(parts) = SessionParts::of(carried) else { return false };
+    put(&mut session.title, parts.title);
+    put(&mut session.agent_mode, parts.agent_mode);
+    put(&mut session.model, parts.model);
+    put(&mut session.created_at, parts.created_at);
+    put(&mut session.last_activity_at, parts.last_activity_at);
+    put(&mut session.shell_last_seen_index, parts.shell_last_seen_index);
+    put(&mut session.cogs_json, parts.cogs_json);
+    put(&mut session.workspace_dirs, parts.workspace_dirs);
+    put(&mut session.hidden, parts.hidden);
+    put(&mut session.checkpoints, parts.checkpoints);
+    put(&mut session.prompt_history, parts.prompt_history);
+    put(&mut session.metadata, parts.metadata);
+    true
 }
 
-fn merged<T>(
-    own: &T,
-    carried: &str,
-    fixed: &[&str],
-    prepare: impl FnOnce(&Map<String, Value>, &mut Map<String, Value>),
-) -> Option<T>
-where
-    T: Serialize + for<'de> serde::Deserialize<'de>,
-{
-    let Ok(Value::Object(mut carried)) = serde_json::from_str(carried) else { return None };
-    let Ok(Value::Object(mut members)) = serde_json::to_value(own) else { return None };
-    prepare(&members, &mut carried);
-    for (key, value) in carried {
-        if fixed.contains(&key.as_str()) {
-            continue;
+fn put<T>(place: &mut T, carried: Option<T>) {
+    if let Some(carried) = carried {
+        *place = carried;
+    }
+}
+
+/// What is carried of a node, each member if it is there. Its number and its parent are never.
+#[expect(clippy::option_option, reason = "whether it is carried, and what: perhaps nothing")]
+struct NodeParts {
+    role: Option<Role>,
+    content: Option<String>,
+    blocks: Option<Vec<Block>>,
+    tool_calls: Option<Vec<ToolCall>>,
+    tool_call_id: Option<Option<String>>,
+    tool_name: Option<Option<String>>,
+    thinking: Option<Option<String>>,
+    thinking_signature: Option<Option<String>>,
+    usage: Option<Option<TokenUsage>>,
+    model: Option<Option<String>>,
+    request_id: Option<Option<String>>,
+    finish_reason: Option<Option<String>>,
+    tool_result: Option<Option<ToolResult>>,
+    created_at: Option<f64>,
+    metadata: Option<Json>,
+}
+
+impl NodeParts {
+    fn of(carried: &str, calls: &[ToolCall]) -> Option<Self> {
+        let from = Carried::of(carried)?;
+        Some(Self {
+            role: from.member("role")?,
+            content: from.member("content")?,
+            blocks: from.member("blocks")?,
+            tool_calls: from.calls(calls)?,
+            tool_call_id: from.member("toolCallId")?,
+            tool_name: from.member("toolName")?,
+            thinking: from.member("thinking")?,
+            thinking_signature: from.member("thinkingSignature")?,
+            usage: from.member("usage")?,
+            model: from.member("model")?,
+            request_id: from.member("requestId")?,
+            finish_reason: from.member("finishReason")?,
+            tool_result: from.member("toolResult")?,
+            created_at: from.member("createdAt")?,
+            metadata: from.json("metadata"),
+        })
+    }
+}
+
+/// What is carried of a session.
+struct SessionParts {
+    title: Option<String>,
+    agent_mode: Option<String>,
+    model: Option<String>,
+    created_at: Option<f64>,
+    last_activity_at: Option<f64>,
+    shell_last_seen_index: Option<i64>,
+    cogs_json: Option<String>,
+    workspace_dirs: Option<String>,
+    hidden: Option<i64>,
+    checkpoints: Option<Vec<CheckpointRef>>,
+    prompt_history: Option<Vec<PromptHistoryEntry>>,
+    metadata: Option<Json>,
+}
+
+impl SessionParts {
+    fn of(carried: &str) -> Option<Self> {
+        let from = Carried::of(carried)?;
+        Some(Self {
+            title: from.member("title")?,
+            agent_mode: from.member("agentMode")?,
+            model: from.member("model")?,
+            created_at: from.member("createdAt")?,
+            last_activity_at: from.member("lastActivityAt")?,
+            shell_last_seen_index: from.member("shellLastSeenIndex")?,
+            cogs_json: from.member("cogsJson")?,
+            workspace_dirs: from.member("workspaceDirs")?,
+            hidden: from.member("hidden")?,
+            checkpoints: from.member("checkpoints")?,
+            prompt_history: from.member("promptHistory")?,
+            metadata: from.json("metadata"),
+        })
+    }
+}
+
+/// The object that is carried, its members as text.
+struct Carried<'a>(Object<'a>);
+
+impl<'a> Carried<'a> {
+    fn of(carried: &'a str) -> Option<Self> {
+        if !carried.trim_start().starts_with('{') {
+            return None;
         }
-        if value.is_null() && key != "metadata" {
-            members.remove(&key);
-        } else {
-            members.insert(key, value);
+        parse(carried).ok().map(Self)
+    }
+
+    /// A member, if it is there; none when it is of another shape.
+    #[expect(clippy::option_option, reason = "whether it fits, and whether it is there")]
+    fn member<T: DeserializeOwned>(&self, name: &str) -> Option<Option<T>> {
+        match self.0.get(name) {
+            None => Some(None),
+            Some(raw) => parse(raw.get()).ok().map(Some),
         }
     }
-    serde_json::from_value(Value::Object(members)).ok()
+
+    fn json(&self, name: &str) -> Option<Json> {
+        self.0.get(name).map(|raw| raw.get().to_owned())
+    }
+
+    /// Calls; arguments that the native record has are not carried twice.
+    #[expect(clippy::option_option, reason = "whether they fit, and whether they are there")]
+    fn calls(&self, own: &[ToolCall]) -> Option<Option<Vec<ToolCall>>> {
+        let Some(list) = self.0.get("toolCalls") else { return Some(None) };
+        let mut calls = Vec::new();
+        for raw in parse::<Vec<&RawValue>>(list.get()).ok()? {
+            let mut call: ToolCall = parse(raw.get()).ok()?;
+            if parse::<Object<'_>>(raw.get()).ok()?.get("arguments").is_none()
+                && let Some(own) = own.iter().find(|own| own.id == call.id)
+            {
+                call.arguments.clone_from(&own.arguments);
+            }
+            calls.push(call);
+        }
+        Some(Some(calls))
+    }
 }
 
 fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
@@ -136,14 +248,20 @@ fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
         && a.metadata == b.metadata
 }
 
-/// Calls as they are carried: without the arguments that the native record has.
-fn calls(wanted: &[ToolCall], native: &[ToolCall]) -> Vec<Value> {
+/// Calls as they are carried, JSON text: without the arguments that the native record has.
+fn calls(wanted: &[ToolCall], native: &[ToolCall]) -> Vec<Box<RawValue>> {
     let carried = wanted.iter().filter_map(|call| {
-        let Ok(Value::Object(mut members)) = serde_json::to_value(call) else { return None };
-        if native.iter().any(|n| n.id == call.id && n.arguments == call.arguments) {
-            members.remove("arguments");
+        let json = serde_json::to_string(call).ok()?;
+        if !native.iter().any(|n| n.id == call.id && n.arguments == call.arguments) {
+            return RawValue::from_string(json).ok();
         }
-        Some(Value::Object(members))
+        let mut members = Members::default();
+        for (name, value) in parse::<Object<'_>>(&json).ok()?.0 {
+            if name != "arguments" {
+                members.push(&name, value);
+            }
+        }
+        RawValue::from_string(members.finish()?).ok()
     });
     carried.collect()
 }
