@@ -7,6 +7,8 @@
 //! ([`task`]), which are read with the same parts.
 
 mod about;
+mod carried;
+mod carried_header;
 mod changes;
 mod compaction;
 mod content;

@@ -6,16 +6,17 @@
 //! on the node again. What is carried is as hostile as the rest of a store: members that are not of
 //! the right shape are passed over.
 
-use sepia_ir::{MessageNode, Session, ToolCall};
-use serde::Serialize;
+use crate::json::Object;
+use sepia_ir::{
+    Block, Diff, Location, MessageNode, Role, Session, TokenUsage, ToolCall, ToolCallStatus, ToolResult,
+};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 /// Key of a native record under which things are carried.
 pub const KEY: &str = "sepia";
 
-/// Members of a node that its place in the store decides.
-const OF_PLACE: [&str; 2] = ["nodeId", "parentNodeId"];
 /// Members of a session that its place in the store, or the agent it is in, decides.
 const OF_STORE: [&str; 5] = ["id", "backendType", "mainChainId", "nodes", "workingDirectory"];
 
@@ -49,25 +50,83 @@ pub fn difference(wanted: &MessageNode, native: &MessageNode) -> Option<String> 
 
 /// Puts what was carried on the node that was read; whether it was of a shape that could be put there.
 pub fn restore(node: &mut MessageNode, carried: &str) -> bool {
-    let restored = merged(node, carried, &OF_PLACE, |own, carried| {
-        // Arguments that are as the native record has them are not carried twice.
-        if let (Some(Value::Array(own)), Some(Value::Array(carried))) =
-            (own.get("toolCalls"), carried.get_mut("toolCalls"))
-        {
-            for call in carried {
-                let Value::Object(call) = call else { continue };
-                if call.contains_key("arguments") {
-                    continue;
-                }
-                if let Some(arguments) =
-                    own.iter().find(|o| o.get("id") == call.get("id")).and_then(|o| o.get("arguments"))
-                {
-                    call.insert("arguments".into(), arguments.clone());
-                }
-            }
+    let Ok(carried) = serde_json::from_str::<Carried>(carried) else { return false };
+    let calls = match carried.tool_calls.map(|calls| restored_calls(&calls, &node.tool_calls)) {
+        Some(Err(_)) => return false,
+        Some(Ok(calls)) => Some(calls),
+        None => None,
+    };
+    put(&mut node.role, carried.role);
+    put(&mut node.content, carried.content);
+    put(&mut node.blocks, carried.blocks);
+    put(&mut node.tool_calls, calls);
+    put(&mut node.tool_call_id, carried.tool_call_id);
+    put(&mut node.tool_name, carried.tool_name);
+    put(&mut node.thinking, carried.thinking);
+    put(&mut node.thinking_signature, carried.thinking_signature);
+    put(&mut node.usage, carried.usage);
+    put(&mut node.model, carried.model);
+    put(&mut node.request_id, carried.request_id);
+    put(&mut node.finish_reason, carried.finish_reason);
+    put(&mut node.tool_result, carried.tool_result);
+    put(&mut node.created_at, carried.created_at);
+    put(&mut node.metadata, carried.metadata.map(|raw| raw.get().to_owned()));
+    true
+}
+
+fn put<T>(own: &mut T, carried: Option<T>) {
+    if let Some(carried) = carried {
+        *own = carried;
+    }
+}
+
+/// A node's members as they are carried: JSON that is free stays the text that it was.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Carried {
+    role: Option<Role>,
+    content: Option<String>,
+    blocks: Option<Vec<Block>>,
+    tool_calls: Option<Vec<Box<RawValue>>>,
+    #[serde(deserialize_with = "present")]
+    tool_call_id: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    tool_name: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    thinking: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    thinking_signature: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    usage: Option<Option<TokenUsage>>,
+    #[serde(deserialize_with = "present")]
+    model: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    request_id: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    finish_reason: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    tool_result: Option<Option<ToolResult>>,
+    created_at: Option<f64>,
+    #[serde(deserialize_with = "present")]
+    metadata: Option<Box<RawValue>>,
+}
+
+/// A member that is there, `null` included.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Calls as they were, with the arguments of the native record where they are not carried twice.
+fn restored_calls(carried: &[Box<RawValue>], native: &[ToolCall]) -> serde_json::Result<Vec<ToolCall>> {
+    let restored = carried.iter().map(|raw| {
+        let mut call: ToolCall = serde_json::from_str(raw.get())?;
+        let has_own = serde_json::from_str::<Object<'_>>(raw.get())?.get("arguments").is_some();
+        if let Some(native) = native.iter().find(|native| !has_own && native.id == call.id) {
+            call.arguments.clone_from(&native.arguments);
         }
+        Ok(call)
     });
-    restored.map(|restored| *node = restored).is_some()
+    restored.collect()
 }
 
 /// The same of a session without its nodes. Its id, its agent and where it works stay those of the store.
@@ -90,22 +149,16 @@ pub fn difference_of_session(wanted: &Session, native: &Session) -> Option<Strin
 
 /// Puts what was carried on the session that was read; whether it was of a shape that could be put there.
 pub fn restore_session(session: &mut Session, carried: &str) -> bool {
-    let restored = merged(session, carried, &OF_STORE, |_, _| {});
+    let restored = merged(session, carried, &OF_STORE);
     restored.map(|restored| *session = restored).is_some()
 }
 
-fn merged<T>(
-    own: &T,
-    carried: &str,
-    fixed: &[&str],
-    prepare: impl FnOnce(&Map<String, Value>, &mut Map<String, Value>),
-) -> Option<T>
+fn merged<T>(own: &T, carried: &str, fixed: &[&str]) -> Option<T>
 where
-    T: Serialize + for<'de> serde::Deserialize<'de>,
+    T: Serialize + for<'de> Deserialize<'de>,
 {
-    let Ok(Value::Object(mut carried)) = serde_json::from_str(carried) else { return None };
+    let Ok(Value::Object(carried)) = serde_json::from_str(carried) else { return None };
     let Ok(Value::Object(mut members)) = serde_json::to_value(own) else { return None };
-    prepare(&members, &mut carried);
     for (key, value) in carried {
         if fixed.contains(&key.as_str()) {
             continue;
@@ -136,14 +189,41 @@ fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
         && a.metadata == b.metadata
 }
 
-/// Calls as they are carried: without the arguments that the native record has.
-fn calls(wanted: &[ToolCall], native: &[ToolCall]) -> Vec<Value> {
-    let carried = wanted.iter().filter_map(|call| {
-        let Ok(Value::Object(mut members)) = serde_json::to_value(call) else { return None };
-        if native.iter().any(|n| n.id == call.id && n.arguments == call.arguments) {
-            members.remove("arguments");
+/// A call as it is carried: without the arguments that the native record has.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CarriedCall<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a RawValue>,
+    index: i64,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<ToolCallStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<f64>,
+    locations: &'a [Location],
+    diffs: &'a [Diff],
+}
+
+fn calls<'a>(wanted: &'a [ToolCall], native: &[ToolCall]) -> Vec<CarriedCall<'a>> {
+    let carried = wanted.iter().map(|call| {
+        let known = native.iter().any(|n| n.id == call.id && n.arguments == call.arguments);
+        CarriedCall {
+            id: &call.id,
+            name: &call.name,
+            arguments: if known { None } else { serde_json::from_str(&call.arguments).ok() },
+            index: call.index,
+            kind: &call.kind,
+            status: call.status,
+            exit_code: call.exit_code,
+            duration_ms: call.duration_ms,
+            locations: &call.locations,
+            diffs: &call.diffs,
         }
-        Some(Value::Object(members))
     });
     carried.collect()
 }
