@@ -1,7 +1,9 @@
 //! The exports `session-write` and `tool-vocabulary`, answered by the trait.
 
-use super::session_read::{Exported, host};
+use super::session_read::{self, Exported};
 use super::writing_bindings::exports::sepia::driver::{session_write, tool_vocabulary};
+use super::writing_services::WritingImports;
+use crate::host::Host;
 use crate::session_write::SessionWrite;
 use crate::written::Checked;
 use sepia_ir::{
@@ -9,6 +11,10 @@ use sepia_ir::{
     SaveReport, Session, SessionRef, ToolUse,
 };
 use std::cell::RefCell;
+
+fn host() -> Host {
+    session_read::host().and_writing(WritingImports)
+}
 
 /// A draft, until it is committed.
 pub struct OpenDraft<D: SessionWrite>(RefCell<Option<Checked<D>>>);
