@@ -7,7 +7,7 @@
 use super::content;
 use super::ids::MessageIds;
 use super::own::Own;
-use crate::carried::{self, ended, settle};
+use crate::carried::{ended, settle};
 use crate::elements::LONGEST;
 use crate::gather;
 use crate::index::Dialect;
