@@ -14,10 +14,11 @@
 
 use crate::changes;
 use crate::result::Outcome;
-use sepia_ir::{MessageNode, ToolCall, ToolCallStatus};
+use sepia_ir::{Block, MessageNode, Role, ToolCall, ToolCallStatus};
 use sepia_sdk::json::{Flag, Number, Raw, Str, Whole, members, parse};
 use sepia_sdk::metadata::{self, Members};
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 
 members! {
     Beside {
@@ -58,9 +59,10 @@ pub(crate) enum Answered {
     Unknown,
 }
 
-/// Puts what is carried beside a message on its node, and says the rest.
-pub(crate) fn put_on(node: &mut MessageNode, beside: &RawValue) -> Carried {
-    let Ok(beside) = parse::<Beside<'_>>(beside.get()) else { return Carried::default() };
+/// Puts what is carried beside a message on its node, and says the rest. None when the node is none
+/// that can be, then.
+pub(crate) fn put_on(node: &mut MessageNode, beside: &RawValue) -> Option<Carried> {
+    let Ok(beside) = parse::<Beside<'_>>(beside.get()) else { return Some(Carried::default()) };
     if let Some(calls) = beside.calls.and_then(|raw| parse::<Vec<Ended<'_>>>(raw.get()).ok()) {
         for (call, ended) in node.tool_calls.iter_mut().zip(&calls) {
             settle(call, status(ended), ended.exit.0);
@@ -69,13 +71,16 @@ pub(crate) fn put_on(node: &mut MessageNode, beside: &RawValue) -> Carried {
     if let Some(members) = beside.node {
         sepia_sdk::carried::restore(node, members.get());
         node.metadata = metadata::clean(&node.metadata).into_owned();
+        if !is_sound(node) {
+            return None;
+        }
         for call in &mut node.tool_calls {
             call.arguments = metadata::clean(&call.arguments).into_owned();
         }
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
     let back = beside.back.0.filter(|back| (0.0..4e9).contains(back)).map(|back| back as u32);
-    Carried {
+    Some(Carried {
         settled: beside.node.is_some() || beside.calls.is_some(),
         side: beside.side.0,
         back,
@@ -84,7 +89,26 @@ pub(crate) fn put_on(node: &mut MessageNode, beside: &RawValue) -> Carried {
             let so = |status| Answered::So(Outcome { status, exit_code: ended.exit.0 });
             status(&ended).map_or(Answered::Unknown, so)
         }),
-    }
+    })
+}
+
+/// Whether a node is one that a reader may give: results name their call and nobody else does, calls
+/// have ids and names, the content is the text of the blocks.
+fn is_sound(node: &MessageNode) -> bool {
+    let mut met = HashSet::new();
+    let calls =
+        node.tool_calls.iter().all(|call| !call.id.is_empty() && !call.name.is_empty() && met.insert(call.id.as_str()));
+    let answers = node.tool_call_id.as_ref().is_some_and(|id| !id.is_empty()) == (node.role == Role::Tool);
+    let texts: Vec<&str> = node
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let content = texts.is_empty() || node.content == texts.join("\n");
+    calls && answers && content && node.created_at.is_finite() && node.created_at >= 0.0
 }
 
 /// Tells a call what became of it, as a result that is read does.

@@ -204,7 +204,8 @@ impl<'a> Gathering<'a> {
         if let Some(tokens) = self.source.tokens.get(&position) {
             self.found.index.tokens.insert(message, *tokens);
         }
-        let compacts = self.source.compaction.as_ref().is_some_and(|known| self.looked_at.len() < known.messages as usize);
+        let compacts =
+            self.source.compaction.as_ref().is_some_and(|known| self.looked_at.len() < known.messages as usize);
         if compacts && !display_only {
             self.looked_at.push((message, message_id.clone()));
         }

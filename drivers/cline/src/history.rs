@@ -104,14 +104,11 @@ fn cut(nodes: Vec<MessageNode>, numbers: &[u32], callers: &BTreeSet<u32>) -> Nod
 
 /// The page out of the messages that it is made of.
 fn build(mut reader: Reader, numbers: &[u32], callers: &BTreeSet<u32>) -> Result<Nodes, DriverError> {
-    let wanted: BTreeSet<usize> =
-        numbers.iter().chain(callers).map(|node| reader.index.message_of(*node)).collect();
+    let wanted: BTreeSet<usize> = numbers.iter().chain(callers).map(|node| reader.index.message_of(*node)).collect();
     let mut nodes = Vec::with_capacity(numbers.len());
     for message in wanted {
         let made = reader.nodes(message)?;
-        nodes.extend(
-            made.into_iter().filter(|node| holds(numbers, number(node)) || callers.contains(&number(node))),
-        );
+        nodes.extend(made.into_iter().filter(|node| holds(numbers, number(node)) || callers.contains(&number(node))));
     }
     Ok(cut(nodes, numbers, callers))
 }

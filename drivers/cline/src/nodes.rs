@@ -49,10 +49,21 @@ pub(crate) fn of(message: Message<'_>, text: &str, first: u32, dialect: Dialect)
     let Maker { mut nodes, outcomes, opaque, .. } = maker;
     // Who carries something makes one node a message.
     let carried = match (nodes.as_mut_slice(), beside) {
-        ([node], Some(beside)) => Some(carried::put_on(node, beside)),
+        ([node], Some(beside)) => match carried::put_on(node, beside) {
+            Some(carried) => Some(carried),
+            // What makes no node that can be is passed over.
+            None => return plain(text, first, dialect),
+        },
         _ => None,
     };
     Made { nodes, outcomes, opaque, time, message_id, display_only: marks.display_only.0, carried }
+}
+
+/// The nodes of a message without what is carried beside it.
+fn plain(text: &str, first: u32, dialect: Dialect) -> Made {
+    let mut message: Message<'_> = sepia_sdk::json::parse(text).unwrap_or_default();
+    message.carried = None;
+    of(message, text, first, dialect)
 }
 
 /// A message that is too long to be read: its node says so.

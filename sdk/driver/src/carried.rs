@@ -7,9 +7,7 @@
 //! the right shape are passed over.
 
 use crate::json::Object;
-use sepia_ir::{
-    Block, Diff, Location, MessageNode, Role, Session, TokenUsage, ToolCall, ToolCallStatus, ToolResult,
-};
+use sepia_ir::{Block, Diff, Location, MessageNode, Role, Session, TokenUsage, ToolCall, ToolCallStatus, ToolResult};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -34,7 +34,8 @@ impl Artifacts {
             }
             Kept::Agent { root, stem } => {
                 let path = format!("{SESSIONS}/{root}/{stem}{}", crate::place::MESSAGES);
-                let files = host.walk(STORE, &format!("{SESSIONS}/{root}"), 0, &[crate::place::MESSAGES.to_owned()])?.files;
+                let files =
+                    host.walk(STORE, &format!("{SESSIONS}/{root}"), 0, &[crate::place::MESSAGES.to_owned()])?.files;
                 let file = files.into_iter().find(|file| file.path == path);
                 let file = file.ok_or_else(|| DriverError::unknown_session(&kept.id()))?;
                 all.files.push(Artifact { place: path.clone(), store: STORE.to_owned(), bytes: file.bytes });

@@ -13,7 +13,8 @@ pub(super) fn blocks(node: &MessageNode, own: &Own<'_>, mode: &str) -> Vec<Strin
     if node.role == Role::Assistant {
         blocks.extend(thinking(node));
     }
-    let texts = if node.blocks.is_empty() { 1 } else { node.blocks.iter().filter(|b| matches!(b, Block::Text(_))).count() };
+    let texts =
+        if node.blocks.is_empty() { 1 } else { node.blocks.iter().filter(|b| matches!(b, Block::Text(_))).count() };
     let originals = &own.original_texts.items;
     let mut at = 0;
     let mut say = |text: &str| -> Option<String> {
@@ -192,7 +193,7 @@ pub(super) fn results(node: &MessageNode, own: &Own<'_>, asked: Option<&str>) ->
     let failed = node.tool_result.is_some_and(|result| result.status == ToolCallStatus::Error);
     let mut forms = Vec::new();
     if !own.items.items.is_empty() {
-        forms.extend(items(node, &own.items.items).map(|content| (content, false)));
+        forms.extend(items(node, own).map(|content| (content, own.refused.0)));
     } else if let Some(asked) = asked.filter(|_| own.message_id.get().is_none()) {
         let item = item(Some(asked), &result(node), None, !failed);
         forms.push((format!("[{item}]"), false));
@@ -224,7 +225,17 @@ fn item(query: Option<&str>, result: &str, error: Option<&str>, success: bool) -
 }
 
 /// The items that a result of the agent's own was made of.
-fn items(node: &MessageNode, items: &[Item<'_>]) -> Option<String> {
+fn items(node: &MessageNode, own: &Own<'_>) -> Option<String> {
+    let items = &own.items.items[..];
+    if let ([told], true) = (items, own.refused.0)
+        && let (None, Some(error)) = (told.query.get(), told.error.filled())
+        && node.content == error
+    {
+        // A call that was not made at all answers with the reason alone.
+        let mut members = Members::default();
+        members.text("error", error);
+        return Some(metadata::string(&members.finish()));
+    }
     let one = |told: &Item<'_>, result: &str| item(told.query.get(), result, told.error.get(), told.success.0);
     if let [told] = items {
         let result = if node.blocks.is_empty() {

@@ -28,7 +28,10 @@ pub(crate) fn delete(host: &Host, session: &SessionRef) -> Result<DeleteOutcome,
         match task_list::take(host, entry) {
             Ok(taken) => entries.push(taken),
             Err(error) => {
-                let told = all.of_entries().into_iter().find(|artifact| artifact.place == format!("{}:{}", entry.list, entry.id));
+                let told = all
+                    .of_entries()
+                    .into_iter()
+                    .find(|artifact| artifact.place == format!("{}:{}", entry.list, entry.id));
                 outcome.failed.extend(told.map(|artifact| (artifact, error.to_string())));
             }
         }

@@ -1,18 +1,16 @@
 //! A session being saved.
 
 use super::encode::{Encoded, Encoder};
+use super::ids;
 use super::manifest::{self, Learned};
 use super::output::{MODE, Output, TAIL, head};
 use super::placed::{Placed, absolute, find};
 use super::rows::Change;
 use super::tree::{Tree, left};
-use super::ids;
 use crate::gather::is_typed;
 use crate::place::{Folder, Kept, SESSIONS, STORE};
 use crate::time;
-use sepia_ir::{
-    DriverError, ErrorCode, LogLevel, Loss, LossKind, MessageNode, Role, SaveOptions, SaveReport, Session,
-};
+use sepia_ir::{DriverError, ErrorCode, LogLevel, Loss, LossKind, MessageNode, Role, SaveOptions, SaveReport, Session};
 use sepia_sdk::Host;
 use std::collections::HashSet;
 
@@ -60,7 +58,8 @@ impl ClineDraft {
     /// Begins one.
     pub(crate) fn begin(host: &Host, mut header: Session, options: &SaveOptions) -> Result<Self, DriverError> {
         if !header.working_directory.starts_with('/') {
-            let message = "the session has no working directory, and the agent resumes it in one: give an absolute path";
+            let message =
+                "the session has no working directory, and the agent resumes it in one: give an absolute path";
             return Err(DriverError::new(ErrorCode::Invalid, message));
         }
         let mut before = None;
@@ -69,7 +68,8 @@ impl ClineDraft {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
             let began = time::milliseconds(if header.created_at > 0.0 { header.created_at } else { manifest::now() })
                 .clamp(1e12, 9.999e12) as u64;
-            header.id = ids::fresh(began, |id| Ok(!Folder::look(host, id)?.files.is_empty() || find(host, id)?.is_some()))?;
+            header.id =
+                ids::fresh(began, |id| Ok(!Folder::look(host, id)?.files.is_empty() || find(host, id)?.is_some()))?;
         } else {
             ids::check(&header.id)?;
             match find(host, &header.id)? {
@@ -79,7 +79,8 @@ impl ClineDraft {
                 }
                 Some(Kept::Folder(_) | Kept::Row(_)) => before = Some(Placed::look(host, &header.id)?),
                 Some(Kept::Agent { .. } | Kept::Task { .. }) => {
-                    let message = format!("session `{}` is of a kind that can't be replaced; take another id", header.id);
+                    let message =
+                        format!("session `{}` is of a kind that can't be replaced; take another id", header.id);
                     return Err(DriverError::new(ErrorCode::Unsupported, message));
                 }
                 None => stray = Folder::look(host, &header.id)?.messages().map_or(0, |file| file.bytes),
@@ -198,8 +199,11 @@ impl ClineDraft {
     /// Declares nodes of branches that were left, when they were written before that was known.
     fn tell_of_early(&mut self, waiting: &[Encoded], left: &HashSet<i64>) {
         let Some(first) = waiting.iter().find(|encoded| !left.contains(&encoded.node_id)) else { return };
-        let Some(fork) = first.parent.and_then(|parent| self.early.iter().position(|node| *node == parent)) else { return };
-        let message = "the node is of a branch that was left, far back in a long session; it stands in the conversation";
+        let Some(fork) = first.parent.and_then(|parent| self.early.iter().position(|node| *node == parent)) else {
+            return;
+        };
+        let message =
+            "the node is of a branch that was left, far back in a long session; it stands in the conversation";
         let losses = self.early[fork + 1..].iter().map(|node| Loss {
             kind: LossKind::Mapped,
             node_id: Some(*node),
@@ -237,12 +241,19 @@ impl ClineDraft {
         };
         output.finish(TAIL, Some(self.stray))?;
         let manifest = format!("{}/{}.json", self.folder, self.header.id);
-        let there = self.before.as_ref().and_then(|before| before.manifest.as_ref()).map_or(0, |(_, bytes)| bytes.len());
+        let there =
+            self.before.as_ref().and_then(|before| before.manifest.as_ref()).map_or(0, |(_, bytes)| bytes.len());
         let change = match self.before.as_ref().and_then(|before| before.row.as_ref()) {
             Some(_) => {
                 let change = Change::begin(&self.host)?;
                 change.update(&self.header.id, columns)?;
-                change.update(&self.header.id, &[("updated_at", manifest::iso(manifest::now()).map_or(sepia_ir::SqlValue::Null, sepia_ir::SqlValue::Text))])?;
+                change.update(
+                    &self.header.id,
+                    &[(
+                        "updated_at",
+                        manifest::iso(manifest::now()).map_or(sepia_ir::SqlValue::Null, sepia_ir::SqlValue::Text),
+                    )],
+                )?;
                 Some(change)
             }
             None => None,
@@ -307,7 +318,9 @@ impl sepia_sdk::Draft for ClineDraft {
             let undone = self.undo();
             return Err(match undone {
                 Ok(()) => error,
-                Err(more) => DriverError::new(error.code, format!("{error}; taking back what was written failed too: {more}")),
+                Err(more) => {
+                    DriverError::new(error.code, format!("{error}; taking back what was written failed too: {more}"))
+                }
             });
         }
         Ok(self.report())

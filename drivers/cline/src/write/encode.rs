@@ -351,7 +351,9 @@ impl Encoder {
             let message = members.finish();
             let Some(made) = read(&message) else { continue };
             let says = made.nodes.first().is_some_and(|read| {
-                read.content == node.content && read.blocks == node.blocks && read.tool_result.map(|r| r.status) == node.tool_result.map(|r| r.status)
+                read.content == node.content
+                    && read.blocks == node.blocks
+                    && read.tool_result.map(|r| r.status) == node.tool_result.map(|r| r.status)
             });
             last = Some((message, made));
             if says {

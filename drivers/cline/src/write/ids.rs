@@ -131,7 +131,24 @@ mod tests {
             assert!(check(id).is_ok(), "{id}");
         }
         let long = "x".repeat(129);
-        for id in ["", ".", "..", "../a", "a/b", "a\\b", "-h", "--x", "a\0b", "a b", "a__b", "é", "a\u{202e}", ".a", "a.", &long] {
+        for id in [
+            "",
+            ".",
+            "..",
+            "../a",
+            "a/b",
+            "a\\b",
+            "-h",
+            "--x",
+            "a\0b",
+            "a b",
+            "a__b",
+            "é",
+            "a\u{202e}",
+            ".a",
+            "a.",
+            &long,
+        ] {
             assert!(check(id).is_err(), "{id:?}");
         }
     }

@@ -216,9 +216,7 @@ fn native_checkpoints(checkpoints: &[CheckpointRef]) -> bool {
             && checkpoint.created_at.is_finite()
             && !checkpoint.ref_.is_empty()
     };
-    checkpoints.iter().enumerate().all(|(at, checkpoint)| {
-        native(checkpoint) && !checkpoints[..at].contains(checkpoint)
-    })
+    checkpoints.iter().enumerate().all(|(at, checkpoint)| native(checkpoint) && !checkpoints[..at].contains(checkpoint))
 }
 
 fn checkpoints(checkpoints: &[CheckpointRef]) -> Option<String> {

@@ -11,6 +11,8 @@ members! {
         message_metadata: Raw<'a> = "messageMetadata",
         provider: Str<'a> = "provider",
         input_without_cache: Flag = "inputWithoutCache",
+        /// The call was not made at all.
+        refused: Flag = "refused",
         items: List<Item<'a>> = "items",
     }
 }

@@ -102,7 +102,10 @@ pub(super) fn whole_of(host: &Host, store: &str, file: &FileEntry, most: u32) ->
 /// The agent's own path of a file of the store, as it stands in manifests and rows.
 pub(super) fn absolute(host: &Host, path: &str) -> Result<String, DriverError> {
     let home = host.location(STORE).ok_or_else(|| {
-        DriverError::new(ErrorCode::Store, "the place of the agent's data is not known, so nothing can be written there")
+        DriverError::new(
+            ErrorCode::Store,
+            "the place of the agent's data is not known, so nothing can be written there",
+        )
     })?;
     Ok(format!("{}/{path}", home.trim_end_matches('/')))
 }

@@ -40,7 +40,10 @@ pub(crate) fn rewind(host: &Host, session: &SessionRef, plan: &RewindPlan, heade
     if matches!(kept, Kept::Task { .. }) {
         return Err(unsupported("is of the agent's older layout, which is only read"));
     }
-    let found = session::find(host, &kept, &Database::new(host, Vec::new()), &task::Lists::new(host))?;
+    let mut found = session::find(host, &kept, &Database::new(host, Vec::new()), &task::Lists::new(host))?;
+    if let Some(found) = &mut found {
+        found.prepare(host)?;
+    }
     let source = found.and_then(|found| found.source).ok_or_else(|| unsupported("has no messages"))?;
     let gathered = gather(host, &source, false)?;
     check(&gathered, plan, &source)?;
@@ -75,9 +78,12 @@ fn beside(cut: &Cut<'_>, id: &str, placed: &Placed, header: &Session) -> Result<
     let host = cut.host;
     let path = placed.free_transcript(id);
     let messages = cut.write(&path, Some(0))?;
-    let outcome = switch(host, id, placed, header, &path);
-    if let Err(error) = outcome {
-        // What was written is named by nothing.
+    let mut named = false;
+    if let Err(error) = switch(host, id, placed, header, &path, &mut named) {
+        if named {
+            // The manifest could not be brought back: the session is the new one, with both files there.
+            return Err(error);
+        }
         return Err(match host.discard(STORE, &path) {
             Ok(_) => error,
             Err(more) => DriverError::new(error.code, format!("{error}; `{path}` is left behind: {more}")),
@@ -97,12 +103,21 @@ fn beside(cut: &Cut<'_>, id: &str, placed: &Placed, header: &Session) -> Result<
     Ok(())
 }
 
-fn switch(host: &Host, id: &str, placed: &Placed, header: &Session, path: &str) -> Result<(), DriverError> {
+/// Has manifest and row name another transcript. `named` says whether the manifest does so now.
+fn switch(
+    host: &Host,
+    id: &str,
+    placed: &Placed,
+    header: &Session,
+    path: &str,
+    named: &mut bool,
+) -> Result<(), DriverError> {
     let Some((manifest_path, bytes)) = &placed.manifest else { return Ok(()) };
     let messages_path = absolute(host, path)?;
     let old = String::from_utf8_lossy(bytes);
-    let new = rewound(host, id, &old, header, &messages_path)
-        .ok_or_else(|| DriverError::new(ErrorCode::Conflict, format!("the manifest `{manifest_path}` can't be read")))?;
+    let new = rewound(host, id, &old, header, &messages_path).ok_or_else(|| {
+        DriverError::new(ErrorCode::Conflict, format!("the manifest `{manifest_path}` can't be read"))
+    })?;
     let change = match &placed.row {
         Some(row) => {
             let change = Change::begin(host)?;
@@ -117,9 +132,12 @@ fn switch(host: &Host, id: &str, placed: &Placed, header: &Session, path: &str) 
         None => None,
     };
     host.replace(STORE, manifest_path, new.as_bytes(), MODE, Some(bytes.len() as u64))?;
+    *named = true;
     let Some(change) = change else { return Ok(()) };
     change.commit().or_else(|error| {
-        host.replace(STORE, manifest_path, bytes, MODE, None).and(Err(error))
+        host.replace(STORE, manifest_path, bytes, MODE, None)?;
+        *named = false;
+        Err(error)
     })
 }
 
@@ -220,7 +238,8 @@ impl Cut<'_> {
         tail.extend(self.read(behind, place.bytes)?);
         output.finish(&tail, expect)?;
         let compacted = self.source.compaction.as_ref().map_or(u32::MAX, |compacted| compacted.messages);
-        let holds = self.index.messages.iter().take(compacted as usize).all(|message| self.kept.contains(&message.first));
+        let holds =
+            self.index.messages.iter().take(compacted as usize).all(|message| self.kept.contains(&message.first));
         Ok(Written { holds_compacted: compacted < u32::MAX && holds })
     }
 

@@ -154,7 +154,8 @@ impl Tables<'_> {
         if self.columns("schedule_executions")?.contains("session_id") {
             for id in &ids {
                 let runs = self.rows("schedule_executions", "session_id", id)?;
-                held.runs.extend(runs.iter().filter_map(|run| Some((run.text("execution_id")?.to_owned(), id.clone()))));
+                held.runs
+                    .extend(runs.iter().filter_map(|run| Some((run.text("execution_id")?.to_owned(), id.clone()))));
             }
         }
         Ok(held)
@@ -205,7 +206,10 @@ impl Change {
         parameters.push(SqlValue::Text(id.to_owned()));
         let sql = format!("UPDATE sessions SET {} WHERE session_id = ?", sets.join(", "));
         if self.database.execute(&sql, &parameters)? == 0 {
-            return Err(DriverError::new(ErrorCode::Conflict, format!("the row of session `{id}` went away meanwhile")));
+            return Err(DriverError::new(
+                ErrorCode::Conflict,
+                format!("the row of session `{id}` went away meanwhile"),
+            ));
         }
         Ok(())
     }
@@ -226,7 +230,9 @@ impl Change {
         let held = Tables(&*self.database).held(id)?;
         for row in &held.rows {
             let (table, key, value) = match row.table.as_str() {
-                "sessions" => ("sessions", "session_id", row.text("session_id").map(|id| SqlValue::Text(id.to_owned()))),
+                "sessions" => {
+                    ("sessions", "session_id", row.text("session_id").map(|id| SqlValue::Text(id.to_owned())))
+                }
                 _ => ("subagent_spawn_queue", "id", row.number("id").map(SqlValue::Integer)),
             };
             if let Some(value) = value {

@@ -174,7 +174,10 @@ fn to_own(call: &ToolUse) -> Option<ToolUse> {
             let path = taken.text("path")?;
             let (offset, limit) = (taken.maybe_line("offset")?, taken.maybe_line("limit")?);
             let end = limit.map(|limit| offset.unwrap_or(1).saturating_add(limit - 1));
-            tool("read_files", json!({ "files": [present(json!({ "path": path, "start_line": offset, "end_line": end }))] }))
+            tool(
+                "read_files",
+                json!({ "files": [present(json!({ "path": path, "start_line": offset, "end_line": end }))] }),
+            )
         }
         "write" => tool("editor", json!({ "path": taken.text("path")?, "new_text": taken.text("content")? })),
         "edit" => {

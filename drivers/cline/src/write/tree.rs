@@ -52,7 +52,8 @@ pub(super) fn left(waiting: &[Encoded], tip: i64, written: &Tree) -> HashSet<i64
     }
     // Results of parallel calls may hang beside the branch, and belong to it all the same.
     let is_live = |node: &&Encoded| live.contains(&node.node_id);
-    let mut open: HashSet<&str> = waiting.iter().filter(is_live).flat_map(|node| &node.calls).map(String::as_str).collect();
+    let mut open: HashSet<&str> =
+        waiting.iter().filter(is_live).flat_map(|node| &node.calls).map(String::as_str).collect();
     for node in waiting.iter().filter(is_live) {
         if let Some(answered) = &node.answers {
             open.remove(answered.as_str());

@@ -33,9 +33,13 @@ pub(crate) fn undelete(host: &Host, undo: &[u8]) -> Result<(), DriverError> {
     if undo.is_empty() {
         return Ok(());
     }
-    let undo: Undo = serde_json::from_slice(undo).ok().filter(|undo: &Undo| undo.version == VERSION).ok_or_else(|| {
-        DriverError::new(ErrorCode::Invalid, "this is no undo of a deletion, or one of another version of the driver")
-    })?;
+    let undo: Undo =
+        serde_json::from_slice(undo).ok().filter(|undo: &Undo| undo.version == VERSION).ok_or_else(|| {
+            DriverError::new(
+                ErrorCode::Invalid,
+                "this is no undo of a deletion, or one of another version of the driver",
+            )
+        })?;
     if undo.rows != Held::default() {
         let change = Change::begin(host)?;
         change.put_back(&undo.rows)?;

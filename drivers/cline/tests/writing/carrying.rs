@@ -97,14 +97,12 @@ fn what_the_agent_does_with_the_session_counts() {
     manifest["metadata"]["title"] = json!("Another title");
     std::fs::write(&path, manifest.to_string()).unwrap();
     let transcript = format!("sessions/{id}/{id}.messages.json");
-    let mut file = stand.json(&transcript);
-    let members = file.as_object_mut().unwrap();
-    members.remove("sepia");
-    members.insert("updated_at".into(), json!("2026-01-02T00:00:00.000Z"));
+    let mut messages = stand.json(&transcript)["messages"].take();
     let new = json!({"id": "x", "role": "user", "ts": 1_767_312_000_000u64,
         "content": [{"type": "text", "text": "<user_input mode=\"act\">Go on.</user_input>"}]});
-    file["messages"].as_array_mut().unwrap().push(new);
-    std::fs::write(stand.data().join(&transcript), file.to_string()).unwrap();
+    messages.as_array_mut().unwrap().push(new);
+    let file = format!("{{\"version\":1,\"updated_at\":\"2026-01-02T00:00:00.000Z\",\"messages\":{messages}}}");
+    std::fs::write(stand.data().join(&transcript), file).unwrap();
     let read = stand.read(id);
     assert_eq!((read.title.as_str(), read.last_activity_at), ("Another title", 1_767_312_000.0));
     assert_eq!((read.nodes.len(), read.nodes[5].parent_node_id, read.main_chain_id), (6, Some(5), 6));

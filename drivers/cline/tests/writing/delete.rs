@@ -23,7 +23,10 @@ fn there_and_back(stand: &Stand, session: &SessionRef, wanted: &[&str]) {
     assert!(stand.try_read(&session.id).is_err());
     let gone: BTreeSet<String> = stand.listing().into_keys().collect();
     assert!(wanted.iter().all(|place| !gone.contains(*place)));
-    assert_eq!(files.keys().filter(|file| !gone.contains(*file)).count(), wanted.iter().filter(|place| !place.contains(':')).count());
+    assert_eq!(
+        files.keys().filter(|file| !gone.contains(*file)).count(),
+        wanted.iter().filter(|place| !place.contains(':')).count()
+    );
     stand.holds_the_laws();
     for item in trash.items().iter().rev() {
         trash.put_back(item).unwrap();

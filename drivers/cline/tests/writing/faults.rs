@@ -15,34 +15,25 @@ fn shown(stand: &Stand, id: &str) -> Option<(String, f64, Vec<sepia_ir::MessageN
 
 /// Holds that after each fault the store shows one of the two states, and no more after the write failed
 /// than before.
-fn old_or_new(
-    fresh: impl Fn() -> Stand,
-    id: &str,
-    write: impl Fn(&Host) -> Result<(), DriverError>,
-) -> u64 {
+fn old_or_new(fresh: impl Fn() -> Stand, id: &str, write: impl Fn(&Host) -> Result<(), DriverError>) -> u64 {
     let stand = fresh();
     let old = (shown(&stand, id), stand.ids());
     write(&stand.host()).unwrap();
     let new = (shown(&stand, id), stand.ids());
     assert_ne!(old, new, "the write does something");
-    at_every_step(
-        fresh,
-        Stand::halves,
-        write,
-        |stand, fault, outcome| {
-            let state = (shown(stand, id), stand.ids());
-            match (fault, &outcome) {
-                (None, _) => {
-                    outcome.unwrap();
-                    assert_eq!(state, new);
-                }
-                (Some(Fault::Full), Err(_)) => assert!(state == old || state == new, "{outcome:?}"),
-                (Some(_), Ok(())) => assert_eq!(state, new),
-                (Some(_), Err(_)) => assert!(state == old || state == new, "{fault:?} {outcome:?}"),
+    at_every_step(fresh, Stand::halves, write, |stand, fault, outcome| {
+        let state = (shown(stand, id), stand.ids());
+        match (fault, &outcome) {
+            (None, _) => {
+                outcome.unwrap();
+                assert_eq!(state, new);
             }
-            stand.holds_the_laws();
-        },
-    )
+            (Some(Fault::Full), Err(_)) => assert!(state == old || state == new, "{outcome:?}"),
+            (Some(_), Ok(())) => assert_eq!(state, new),
+            (Some(_), Err(_)) => assert!(state == old || state == new, "{fault:?} {outcome:?}"),
+        }
+        stand.holds_the_laws();
+    })
 }
 
 fn save(host: &Host, session: &Session, replace: bool) -> Result<(), DriverError> {

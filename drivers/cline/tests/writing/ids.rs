@@ -33,8 +33,20 @@ fn no_id_leads_out_of_its_place() {
     let before = stand.hash();
     let long = "x".repeat(5000);
     for id in [
-        "../S1", "..\\S1", "/etc/passwd", "S1/x", "-h", "--dangerously-skip-permissions", "x\"; touch canary; \"",
-        "S1\0x", "%2e%2e%2fS1", "a\u{202e}b", ".", "..", "a__b", &long,
+        "../S1",
+        "..\\S1",
+        "/etc/passwd",
+        "S1/x",
+        "-h",
+        "--dangerously-skip-permissions",
+        "x\"; touch canary; \"",
+        "S1\0x",
+        "%2e%2e%2fS1",
+        "a\u{202e}b",
+        ".",
+        "..",
+        "a__b",
+        &long,
     ] {
         let mut session = foreign();
         session.id = id.into();

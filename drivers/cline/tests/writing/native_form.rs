@@ -82,13 +82,21 @@ fn images_and_files_stand_in_the_message_and_the_rest_is_said() {
     let mut session = foreign();
     session.nodes.truncate(1);
     let image = |data: Option<&str>, uri: Option<&str>| {
-        Block::Image(ImageBlock { data: data.map(Into::into), mime_type: Some("image/gif".into()), uri: uri.map(Into::into) })
+        Block::Image(ImageBlock {
+            data: data.map(Into::into),
+            mime_type: Some("image/gif".into()),
+            uri: uri.map(Into::into),
+        })
     };
     session.nodes[0].blocks = vec![
         Block::Text(TextBlock { text: "Look.".into() }),
         image(Some("R0lGOD=="), None),
         image(None, Some("https://x.test/a.png")),
-        Block::File(FileBlock { uri: Some("file:///p/demo/a.txt".into()), text: Some("one".into()), ..FileBlock::default() }),
+        Block::File(FileBlock {
+            uri: Some("file:///p/demo/a.txt".into()),
+            text: Some("one".into()),
+            ..FileBlock::default()
+        }),
     ];
     session.nodes[0].content = "Look.".into();
     let (report, read) = stand.saved(&session);

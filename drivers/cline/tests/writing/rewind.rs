@@ -75,7 +75,8 @@ fn a_cut_between_the_nodes_of_one_message_splits_it() {
         {"id": "1", "role": "user", "content": "go", "ts": 1_767_225_600_000u64},
         {"id": "2", "role": "user", "ts": 1_767_225_601_000u64, "content": [result("a"), {"type": "text", "text": "and"}, result("b")]},
     ]);
-    std::fs::write(&path, json!({"version": 1, "messages": messages, "system_prompt": "x".repeat(20_000)}).to_string()).unwrap();
+    std::fs::write(&path, json!({"version": 1, "messages": messages, "system_prompt": "x".repeat(20_000)}).to_string())
+        .unwrap();
     assert_eq!(stand.read(id).nodes.len(), 4);
     cut(&stand, &stand.host(), id, 2).unwrap();
     assert_eq!(stand.messages(id)[1]["content"], json!([result("a")]));

@@ -33,7 +33,8 @@ impl Stand {
     /// On a copy of a sample.
     pub fn sample(name: &str) -> Self {
         let stand = Self::new();
-        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cline").join(name), &stand.data()).unwrap();
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cline").join(name), &stand.data())
+            .unwrap();
         stand
     }
 
@@ -125,8 +126,7 @@ impl Stand {
     /// Names of the files of a session.
     pub fn files(&self, id: &str) -> Vec<String> {
         let Ok(folder) = fs::read_dir(self.data().join("sessions").join(id)) else { return Vec::new() };
-        let mut names: Vec<String> =
-            folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -145,8 +145,7 @@ impl Stand {
         let mut statement = database.prepare("SELECT * FROM sessions ORDER BY session_id").unwrap();
         let columns = statement.column_count();
         let rows = statement.query_map([], |row| {
-            let values: Vec<String> =
-                (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
+            let values: Vec<String> = (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
             Ok(values.join("|"))
         });
         rows.unwrap().map(Result::unwrap).collect()

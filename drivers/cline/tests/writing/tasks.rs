@@ -13,7 +13,11 @@ fn stand() -> Stand {
     for id in ["1700000000001", "1700000000002", "1700000000003"] {
         let folder = stand.extension().join("tasks").join(id);
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("api_conversation_history.json"), r#"[{"role":"user","content":"<task>\nDo it\n</task>"}]"#).unwrap();
+        fs::write(
+            folder.join("api_conversation_history.json"),
+            r#"[{"role":"user","content":"<task>\nDo it\n</task>"}]"#,
+        )
+        .unwrap();
         fs::write(folder.join("task_metadata.json"), "{}").unwrap();
     }
     fs::create_dir_all(stand.extension().join("state")).unwrap();

@@ -25,13 +25,28 @@ fn own(name: &str, arguments: Value) -> Option<(String, Value)> {
 fn what_both_can_say_goes_both_ways() {
     let pairs = [
         ("read", json!({"path": "/a"}), "read_files", json!({"files": [{"path": "/a"}]})),
-        ("read", json!({"path": "/a", "offset": 3, "limit": 2}), "read_files", json!({"files": [{"path": "/a", "start_line": 3, "end_line": 4}]})),
+        (
+            "read",
+            json!({"path": "/a", "offset": 3, "limit": 2}),
+            "read_files",
+            json!({"files": [{"path": "/a", "start_line": 3, "end_line": 4}]}),
+        ),
         ("read", json!({"path": "/a", "limit": 9}), "read_files", json!({"files": [{"path": "/a", "end_line": 9}]})),
         ("write", json!({"path": "/a", "content": "x"}), "editor", json!({"path": "/a", "new_text": "x"})),
-        ("edit", json!({"path": "/a", "edits": [{"old": "x", "new": "y"}]}), "editor", json!({"path": "/a", "old_text": "x", "new_text": "y"})),
+        (
+            "edit",
+            json!({"path": "/a", "edits": [{"old": "x", "new": "y"}]}),
+            "editor",
+            json!({"path": "/a", "old_text": "x", "new_text": "y"}),
+        ),
         ("run", json!({"command": "ls"}), "run_commands", json!({"commands": ["ls"]})),
         ("search", json!({"pattern": "a+"}), "search_codebase", json!({"queries": ["a+"]})),
-        ("fetch", json!({"url": "https://x", "prompt": "What?"}), "fetch_web_content", json!({"requests": [{"url": "https://x", "prompt": "What?"}]})),
+        (
+            "fetch",
+            json!({"url": "https://x", "prompt": "What?"}),
+            "fetch_web_content",
+            json!({"requests": [{"url": "https://x", "prompt": "What?"}]}),
+        ),
         ("web-search", json!({"query": "q"}), "web_search", json!({"query": "q"})),
     ];
     for (name, arguments, tool, input) in pairs {
@@ -78,13 +93,19 @@ fn what_only_one_can_say_is_not_translated() {
     ] {
         assert_eq!(own(name, arguments.clone()), None, "{name} {arguments}");
     }
-    assert_eq!(own("run", json!({"command": "ls", "description": "List", "timeoutMs": 5})), Some(("run_commands".into(), json!({"commands": ["ls"]}))));
+    assert_eq!(
+        own("run", json!({"command": "ls", "description": "List", "timeoutMs": 5})),
+        Some(("run_commands".into(), json!({"commands": ["ls"]})))
+    );
 }
 
 #[test]
 fn tasks_of_the_older_layout_are_understood() {
     assert_eq!(common("execute_command", json!({"command": "ls"})), Some(("run".into(), json!({"command": "ls"}))));
-    assert_eq!(common("write_to_file", json!({"path": "a", "content": "x"})), Some(("write".into(), json!({"path": "a", "content": "x"}))));
+    assert_eq!(
+        common("write_to_file", json!({"path": "a", "content": "x"})),
+        Some(("write".into(), json!({"path": "a", "content": "x"})))
+    );
     assert_eq!(
         common("search_files", json!({"path": "src", "regex": "a", "file_pattern": "*.rs"})),
         Some(("search".into(), json!({"pattern": "a", "path": "src", "glob": "*.rs"})))
