@@ -1,12 +1,20 @@
 //! `metadata` of a session: what the store tells and the IR has no field for.
 
+use crate::carried_header::CarriedHeader;
 use crate::compaction::Compaction;
 use crate::json_value::JsonValue;
-use sepia_ir::{Json, Warning};
+use sepia_ir::{Json, Session, Warning};
 use sepia_sdk::metadata::capped;
 use sepia_sdk::stats::Stats;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// What of a session is asked for, beside its row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) checkpoints: bool,
+    pub(crate) prompts: bool,
+}
 
 /// See the module.
 #[derive(Debug, Default, Serialize)]
@@ -70,11 +78,23 @@ pub(crate) struct About {
     pub(crate) opaque: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<Warning>,
+    /// What a session that came from elsewhere carries beside its manifest.
+    #[serde(skip)]
+    pub(crate) carried: Option<CarriedHeader>,
 }
 
 impl About {
+    /// Puts it into the session, and what is carried as well, as far as these parts are asked for.
+    pub(crate) fn put_into(mut self, session: &mut Session, parts: Parts) {
+        let carried = self.carried.take();
+        session.metadata = self.json();
+        if let Some(carried) = carried {
+            carried.put_on(session, parts);
+        }
+    }
+
     /// As JSON text.
-    pub(crate) fn json(mut self) -> Json {
+    fn json(mut self) -> Json {
         self.warnings = capped(self.warnings);
         // A struct of plain members always has a JSON form.
         serde_json::to_string(&self).unwrap_or_else(|_| sepia_ir::json_text::null())

@@ -20,7 +20,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
-    /// Messages that there were.
+    /// Messages that the model saw.
     pub(crate) source_messages: u32,
     /// Messages of those that the model still sees.
     pub(crate) kept_messages: u32,

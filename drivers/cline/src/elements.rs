@@ -94,6 +94,12 @@ impl Elements {
         }
     }
 
+    /// Where the next thing begins: right behind the bracket that opens the list, once that was met,
+    /// and right behind the one that closes it, once there are no more elements.
+    pub(crate) fn offset(&self) -> u64 {
+        self.pieces.offset()
+    }
+
     /// The next element; none at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Element<'_>>, DriverError> {
         loop {

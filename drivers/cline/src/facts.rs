@@ -57,6 +57,8 @@ pub(crate) struct Meta {
     pub(crate) aggregate_usage: Option<String>,
     /// Why the agent wrote the session off, after its process was gone.
     pub(crate) terminal_marker: Option<String>,
+    /// JSON text of what a session that came from elsewhere carries.
+    pub(crate) carried: Option<String>,
 }
 
 members! {
@@ -70,6 +72,7 @@ members! {
         usage: Raw<'a> = "usage",
         aggregate_usage: Raw<'a> = "aggregateUsage",
         terminal_marker: Raw<'a> = "terminal_marker",
+        carried: Raw<'a> = "sepia",
     }
 }
 
@@ -124,6 +127,7 @@ impl Meta {
             terminal_marker: record
                 .terminal_marker
                 .map(|raw| text_of(Some(raw)).unwrap_or(Cow::Borrowed(raw.get())).chars().take(200).collect()),
+            carried: record.carried.filter(|raw| raw.get().starts_with('{')).map(|raw| raw.get().to_owned()),
         }
     }
 }

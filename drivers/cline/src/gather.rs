@@ -1,6 +1,7 @@
 //! One look through a transcript: its index, its counts, what was typed in it, and what of it
 //! can't be read.
 
+use crate::carried::{Answered, Carried};
 use crate::elements::{Element, Elements, End};
 use crate::index::{Dialect, Index, MessagePlan, Source, number};
 use crate::nodes::{self, Made};
@@ -78,11 +79,21 @@ struct Gathering<'a> {
     elements: u32,
     next: u32,
     last_time: f64,
-    /// The latest call of an id: its node and its place among the calls of the node.
-    calls: HashMap<String, (u32, u32, String)>,
+    /// The latest call of an id.
+    calls: HashMap<String, Called>,
     ids: HashSet<String>,
-    /// Position of each message with its id, as far as the compaction looked.
-    looked_at: Vec<Option<String>>,
+    /// Position of each message that the model sees, with its id, as far as the compaction looked.
+    looked_at: Vec<(u32, Option<String>)>,
+}
+
+/// A call that was met.
+struct Called {
+    node: u32,
+    /// Among the calls of the node.
+    position: u32,
+    name: String,
+    /// Its node tells the outcome by itself.
+    settled: bool,
 }
 
 impl<'a> Gathering<'a> {
@@ -121,7 +132,7 @@ impl<'a> Gathering<'a> {
                 offset,
                 Some(length),
             );
-            self.add(position, (offset, length), vec![node], None);
+            self.add(position, (offset, length), Made { nodes: vec![node], ..Made::default() });
             return Ok(());
         };
         let text = Text::of(bytes);
@@ -147,25 +158,37 @@ impl<'a> Gathering<'a> {
             *self.found.opaque.entry(kind.chars().take(64).collect()).or_default() += 1;
         }
         self.results(&made);
-        self.add(position, (offset, length), made.nodes, made.time);
+        self.add(position, (offset, length), made);
         Ok(())
     }
 
     /// Links the results of a message to the calls before it.
     fn results(&mut self, made: &Made) {
-        for (node, outcome) in made.nodes.iter().zip(&made.outcomes) {
-            let Some(id) = &node.tool_call_id else { continue };
-            if let Some((call, position, name)) = self.calls.get(id).cloned() {
-                self.found.index.note(call, position, *outcome);
-                self.found.index.calls.insert(number(node), (call, name));
+        let carried = made.carried.as_ref();
+        let settled = carried.is_some_and(|carried| carried.settled);
+        for (at, node) in made.nodes.iter().enumerate().filter(|(_, node)| node.role == Role::Tool) {
+            let Some(call) = node.tool_call_id.as_ref().and_then(|id| self.calls.get(id)) else { continue };
+            let outcome = match carried.and_then(|carried| carried.outcome) {
+                Some(Answered::So(outcome)) => Some(outcome),
+                Some(Answered::Unknown) => None,
+                None => made.outcomes.get(at).copied(),
+            };
+            if let Some(outcome) = outcome.filter(|_| !call.settled) {
+                self.found.index.note(call.node, call.position, outcome);
             }
+            let name = if settled { String::new() } else { call.name.clone() };
+            self.found.index.calls.insert(number(node), (call.node, name));
         }
     }
 
-    fn add(&mut self, position: u32, (offset, length): (u64, u64), nodes: Vec<MessageNode>, time: Option<f64>) {
+    fn add(&mut self, position: u32, (offset, length): (u64, u64), made: Made) {
+        let Made { nodes, time, message_id, display_only, carried, .. } = made;
         let message = u32::try_from(self.found.index.messages.len()).unwrap_or(u32::MAX);
         let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
         self.found.index.messages.push(MessagePlan { offset, length, first: self.next, nodes: count });
+        if let Some(carried) = &carried {
+            self.place(self.next, carried);
+        }
         self.next = self.next.saturating_add(count);
         match (time, self.source.times.get(&position)) {
             (Some(time), _) => self.last_time = time,
@@ -181,31 +204,54 @@ impl<'a> Gathering<'a> {
         if let Some(tokens) = self.source.tokens.get(&position) {
             self.found.index.tokens.insert(message, *tokens);
         }
+        let compacts =
+            self.source.compaction.as_ref().is_some_and(|known| self.looked_at.len() < known.messages as usize);
+        if compacts && !display_only {
+            self.looked_at.push((message, message_id.clone()));
+        }
+        let Carried { settled, side, .. } = carried.unwrap_or_default();
         for mut node in nodes {
-            self.repetition(&node);
+            self.repetition(&node, message_id.as_deref());
             for (at, call) in (0u32..).zip(&node.tool_calls) {
-                self.calls.insert(call.id.clone(), (number(&node), at, call.name.clone()));
+                let called = Called { node: number(&node), position: at, name: call.name.clone(), settled };
+                if side {
+                    // A branch that was left may have been begun again with calls of the same ids.
+                    self.calls.entry(call.id.clone()).or_insert(called);
+                } else {
+                    self.calls.insert(call.id.clone(), called);
+                }
             }
             self.found.index.complete_early(&mut node, message);
-            self.count(&node, message);
+            self.count(&node);
             if let Some(kept) = &mut self.found.nodes {
                 kept.push(node);
             }
         }
     }
 
+    /// Notes where in the tree a node is.
+    fn place(&mut self, node: u32, carried: &Carried) {
+        if carried.side {
+            self.found.index.side.push(node);
+        }
+        if let Some(back) = carried.back {
+            let parent = if back == 0 { 0 } else { node.saturating_sub(back) };
+            self.found.index.parents.insert(node, parent);
+        }
+    }
+
     /// Notes a model message that was there before: two writers, or a copy.
-    fn repetition(&mut self, node: &MessageNode) {
+    fn repetition(&mut self, node: &MessageNode, message_id: Option<&str>) {
         if node.role != Role::Assistant || node.usage.is_none() {
             return;
         }
-        let Some(id) = message_id(node) else { return };
+        let Some(id) = message_id.map(str::to_owned) else { return };
         if !self.ids.insert(id) {
             self.found.index.repeated.push(number(node));
         }
     }
 
-    fn count(&mut self, node: &MessageNode, message: u32) {
+    fn count(&mut self, node: &MessageNode) {
         let flag = |name: &str| node.metadata.contains(name);
         let typed = node.role == Role::User && is_typed(node);
         stats::count(&mut self.found.stats, node, typed, flag("\"displayOnly\":true"));
@@ -215,10 +261,6 @@ impl<'a> Gathering<'a> {
                 timestamp: time::milliseconds(node.created_at),
                 is_shell: false,
             });
-        }
-        if self.source.compaction.as_ref().is_some_and(|compacted| message < compacted.messages) {
-            self.looked_at.resize(message as usize + 1, None);
-            self.looked_at[message as usize] = message_id(node);
         }
     }
 
@@ -248,12 +290,12 @@ impl<'a> Gathering<'a> {
     fn finish(mut self) -> Gathered {
         self.found.index.total = self.next - 1;
         let away = self.source.compaction.as_ref().and_then(|compacted| {
-            let last = self.looked_at.get(compacted.messages.checked_sub(1)? as usize)?;
+            let (_, last) = self.looked_at.get(compacted.messages.checked_sub(1)? as usize)?;
             if compacted.last.is_some() && compacted.last != *last {
                 return None;
             }
             let kept = |id: &Option<String>| id.as_ref().is_some_and(|id| compacted.kept.contains(id));
-            Some((0u32..).zip(&self.looked_at).filter(|(_, id)| !kept(id)).map(|(at, _)| at).collect::<Vec<_>>())
+            Some(self.looked_at.iter().filter(|(_, id)| !kept(id)).map(|(at, _)| *at).collect::<Vec<_>>())
         });
         if let Some(away) = away {
             self.found.compacted = true;
@@ -280,10 +322,5 @@ sepia_sdk::members! {
     Marked {
         hidden: sepia_sdk::json::Flag = "hidden",
         kind: sepia_sdk::json::Str<'a> = "kind",
-        message_id: sepia_sdk::json::Str<'a> = "messageId",
     }
-}
-
-fn message_id(node: &MessageNode) -> Option<String> {
-    sepia_sdk::json::parse::<Marked<'_>>(&node.metadata).ok()?.message_id.filled().map(str::to_owned)
 }

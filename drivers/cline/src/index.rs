@@ -31,7 +31,8 @@ pub(crate) struct Index {
     pub(crate) messages: Vec<MessagePlan>,
     /// By the node of the call, from 1.
     pub(crate) outcomes: BTreeMap<u32, Vec<Told>>,
-    /// By the node of the result, from 1: the node of its call, and the tool's name.
+    /// By the node of the result, from 1: the node of its call, and the tool's name, empty when the
+    /// result tells all by itself.
     pub(crate) calls: BTreeMap<u32, (u32, String)>,
     /// Epoch seconds of messages that don't tell their own, by position.
     pub(crate) times: BTreeMap<u32, f64>,
@@ -41,6 +42,10 @@ pub(crate) struct Index {
     pub(crate) repeated: Vec<u32>,
     /// Messages, from 0 on, that a compaction took from the model; those it kept are not listed.
     pub(crate) away: Vec<u32>,
+    /// Parents of nodes that don't hang under the live one before them; 0 is no parent.
+    pub(crate) parents: BTreeMap<u32, u32>,
+    /// Nodes of branches that were left, rising.
+    pub(crate) side: Vec<u32>,
     /// Time of the file, epoch seconds: no node is newer.
     pub(crate) file_time: f64,
     /// Nodes in all.
@@ -48,6 +53,44 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// What a node hangs under: mostly the live node before it. Both are numbers from 1.
+    pub(crate) fn parent_of(&self, node: u32) -> Option<u32> {
+        match self.parents.get(&node) {
+            Some(parent) => (*parent > 0).then_some(*parent),
+            None if self.is_side(node) => (node > 1).then(|| node - 1),
+            None => self.live_before(node),
+        }
+    }
+
+    fn is_side(&self, node: u32) -> bool {
+        self.side.binary_search(&node).is_ok()
+    }
+
+    fn live_before(&self, node: u32) -> Option<u32> {
+        (1..node).rev().find(|before| !self.is_side(*before))
+    }
+
+    /// The tip of the live branch; 0 when there are no nodes.
+    pub(crate) fn tip(&self) -> u32 {
+        self.live_before(self.total.saturating_add(1)).unwrap_or(self.total)
+    }
+
+    /// The live branch, rising; none when that is every node.
+    pub(crate) fn live(&self) -> Option<Vec<u32>> {
+        if self.parents.is_empty() && self.side.is_empty() {
+            return None;
+        }
+        let mut live = Vec::new();
+        let mut next = Some(self.tip()).filter(|tip| *tip > 0);
+        // Parents come before their children, so that any input ends.
+        while let Some(node) = next {
+            live.push(node);
+            next = self.parent_of(node).filter(|parent| *parent < node);
+        }
+        live.reverse();
+        Some(live)
+    }
+
     /// Position of the message that makes a node, from 1.
     pub(crate) fn message_of(&self, node: u32) -> usize {
         self.messages.partition_point(|message| message.first <= node).saturating_sub(1)
@@ -55,6 +98,9 @@ impl Index {
 
     /// Completes a node with what was known when its message was met.
     pub(crate) fn complete_early(&self, node: &mut MessageNode, message: u32) {
+        if !self.side.is_empty() || !self.parents.is_empty() {
+            node.parent_node_id = self.parent_of(number(node)).map(i64::from);
+        }
         if let Some(time) = self.times.get(&message) {
             node.created_at = *time;
         }
@@ -82,7 +128,7 @@ impl Index {
                 call.diffs = changes::diffs(&call.name, &call.arguments);
             }
         }
-        if let Some((_, name)) = self.calls.get(&id).filter(|_| node.tool_name.is_none()) {
+        if let Some((_, name)) = self.calls.get(&id).filter(|(_, name)| node.tool_name.is_none() && !name.is_empty()) {
             node.tool_name = Some(name.clone());
         }
         if self.away.binary_search(&message).is_ok() {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Changes with the form of the index and with what the nodes are made of.
-const FORM: &str = concat!("cline 1 ", env!("CARGO_PKG_VERSION"));
+const FORM: &str = concat!("cline 2 ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Serialize, Deserialize)]
 struct Blob<'a> {

@@ -4,9 +4,11 @@
 //! with the index ([`database`]) makes the row of a list ([`session`]), and the messages as
 //! one JSON document ([`elements`]), which are looked through once ([`gather`]) and then read
 //! where they are ([`transcript`], [`history`]). The editor's extension keeps tasks
-//! ([`task`]), which are read with the same parts.
+//! ([`task`]), which are read with the same parts. What is written is described in [`write`].
 
 mod about;
+mod carried;
+mod carried_header;
 mod changes;
 mod compaction;
 mod content;
@@ -38,14 +40,16 @@ mod time;
 mod title;
 mod transcript;
 mod window;
+mod write;
 
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
-    StoreKind, StoreRequest, Summary, SummaryDetail,
+    Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
+    ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
 
 pub use transcript::ClineTranscript;
+pub use write::ClineDraft;
 
 /// The driver.
 #[derive(Debug)]
@@ -78,7 +82,7 @@ impl Driver for Cline {
                     place::EXTENSION,
                     &["SEPIA_CLINE_EXTENSION_DIR"],
                     "$XDG_CONFIG_HOME/Code/User/globalStorage/saoudrizwan.claude-dev",
-                    StoreAccess::Read,
+                    StoreAccess::ReadWrite,
                     &[place::TASKS],
                 ),
             ],
@@ -120,4 +124,40 @@ impl SessionRead for Cline {
     }
 }
 
-sepia_sdk::export_driver!(Cline);
+impl SessionWrite for Cline {
+    type Draft = ClineDraft;
+
+    fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<ClineDraft, DriverError> {
+        ClineDraft::begin(host, header, options)
+    }
+
+    fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {
+        write::rename(host, session, title)
+    }
+
+    fn plan_delete(host: &Host, session: &SessionRef) -> Result<Vec<Artifact>, DriverError> {
+        write::plan(host, session)
+    }
+
+    fn delete(host: &Host, session: &SessionRef) -> Result<DeleteOutcome, DriverError> {
+        write::delete(host, session)
+    }
+
+    fn undelete(host: &Host, undo: &[u8]) -> Result<(), DriverError> {
+        write::undelete(host, undo)
+    }
+
+    fn rewind(host: &Host, session: &SessionRef, plan: &RewindPlan, header: Session) -> Result<(), DriverError> {
+        write::rewind(host, session, plan, header)
+    }
+
+    fn common_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        write::tools::common(calls)
+    }
+
+    fn own_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        write::tools::own(calls)
+    }
+}
+
+sepia_sdk::export_driver!(Cline, write);

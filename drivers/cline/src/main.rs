@@ -3,5 +3,5 @@
 use sepia_driver_cline::Cline;
 
 fn main() -> std::process::ExitCode {
-    sepia_sdk::subprocess::serve::<Cline>()
+    sepia_sdk::subprocess::serve_writing::<Cline>()
 }

@@ -1,5 +1,6 @@
 //! Nodes of one message.
 
+use crate::carried::{self, Carried};
 use crate::changes;
 use crate::content::{Gatherer, raw_elements};
 use crate::index::Dialect;
@@ -13,7 +14,7 @@ use sepia_sdk::metadata::{self, Members};
 use std::borrow::Cow;
 
 /// The nodes of a message: its tool results, then what else it says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Made {
     pub(crate) nodes: Vec<MessageNode>,
     /// What became of the calls that the tool nodes answer, in their order.
@@ -22,6 +23,11 @@ pub(crate) struct Made {
     pub(crate) opaque: Vec<String>,
     /// Epoch seconds; absent when the message doesn't tell.
     pub(crate) time: Option<f64>,
+    pub(crate) message_id: Option<String>,
+    /// Only people see the message, not the model.
+    pub(crate) display_only: bool,
+    /// What is carried beside the message.
+    pub(crate) carried: Option<Carried>,
 }
 
 /// Makes the nodes of a message whose first one has this id, from 1. `text` is its JSON.
@@ -37,8 +43,27 @@ pub(crate) fn of(message: Message<'_>, text: &str, first: u32, dialect: Dialect)
         dialect,
         members: Members::default(),
     };
+    let message_id = message.id.filled().map(str::to_owned);
+    let beside = message.carried.filter(|_| dialect == Dialect::Session);
     maker.message(message, &marks, text);
-    Made { nodes: maker.nodes, outcomes: maker.outcomes, opaque: maker.opaque, time }
+    let Maker { mut nodes, outcomes, opaque, .. } = maker;
+    // Who carries something makes one node a message.
+    let carried = match (nodes.as_mut_slice(), beside) {
+        ([node], Some(beside)) => match carried::put_on(node, beside) {
+            Some(carried) => Some(carried),
+            // What makes no node that can be is passed over.
+            None => return plain(text, first, dialect),
+        },
+        _ => None,
+    };
+    Made { nodes, outcomes, opaque, time, message_id, display_only: marks.display_only.0, carried }
+}
+
+/// The nodes of a message without what is carried beside it.
+fn plain(text: &str, first: u32, dialect: Dialect) -> Made {
+    let mut message: Message<'_> = sepia_sdk::json::parse(text).unwrap_or_default();
+    message.carried = None;
+    of(message, text, first, dialect)
 }
 
 /// A message that is too long to be read: its node says so.
@@ -209,7 +234,7 @@ impl Maker {
         if said.role == Role::Assistant {
             let info = &message.model_info;
             node.model = info.id.filled().or(info.model_id.filled()).map(str::to_owned);
-            members.maybe("provider", info.provider.get());
+            members.maybe("provider", info.provider.get().filter(|provider| is_known(provider)));
             if let Some((usage, without_cache)) = usage(&message.metrics) {
                 node.usage = Some(usage);
                 members.flag("inputWithoutCache", without_cache);
@@ -281,6 +306,11 @@ impl Said {
         self.calls.push(call);
         true
     }
+}
+
+/// Whether a model or a provider is told; the agent takes `unknown` for none, too.
+pub(crate) fn is_known(name: &str) -> bool {
+    !name.eq_ignore_ascii_case("unknown")
 }
 
 /// Whether a user message was written by the agent: output of hooks, a nudge after an answer

@@ -15,6 +15,8 @@ members! {
         metadata: Raw<'a> = "metadata",
         model_info: ModelInfo<'a> = "modelInfo",
         metrics: Metrics<'a> = "metrics",
+        /// What a session that came from elsewhere carries beside the message.
+        carried: Raw<'a> = "sepia",
     }
 }
 

@@ -1,13 +1,16 @@
 //! Rows of sessions, and what their messages are read from: of session folders, of transcripts
 //! in them, and of rows of the index that have no files.
 
-use crate::about::About;
+use crate::about::{About, Parts};
+use crate::carried_header::CarriedHeader;
 use crate::compaction;
 use crate::database::Index;
+use crate::elements::Elements;
 use crate::facts::{self, Facts};
 use crate::gather::Gathered;
 use crate::head::{self, Head};
 use crate::index::{Dialect, Source};
+use crate::nodes;
 use crate::place::{self, Folder, Kept, SESSIONS, STORE};
 use crate::task;
 use crate::time;
@@ -75,12 +78,13 @@ impl Found {
         if let Some(compaction) = &mut about.compaction {
             compaction.stale = !gathered.compacted;
         }
-        self.session.main_chain_id = gathered.index.total.into();
+        self.session.main_chain_id = gathered.index.tip().into();
     }
 
     /// The session, with its metadata.
-    pub(crate) fn finish(self) -> Session {
-        Session { metadata: self.about.json(), ..self.session }
+    pub(crate) fn finish(mut self, parts: Parts) -> Session {
+        self.about.put_into(&mut self.session, parts);
+        self.session
     }
 }
 
@@ -96,14 +100,19 @@ pub(crate) fn of_manifest(host: &Host, id: &str) -> Option<Session> {
     let (facts, None) = facts::of_manifest(&report.head, id) else { return None };
     let file_time = time::of_file(report.file.modified_ns);
     let sound = |at: Option<f64>| at.is_some_and(|at| at <= time::bound(file_time));
+    let told = sound(facts.started) && sound(facts.ended) && facts.meta.terminal_marker.is_none();
+    let titled = Titles::new(facts.meta.title.as_deref(), None).stored.is_some();
+    if told && titled { of_facts(host, id, &facts, file_time).ok() } else { None }
+}
+
+/// The row of a session as its manifest alone tells it. `file_time`: when that was written, epoch
+/// seconds.
+pub(crate) fn of_facts(host: &Host, id: &str, facts: &Facts, file_time: f64) -> Result<Session, DriverError> {
     let titles = Titles::new(facts.meta.title.as_deref(), facts.prompt.as_deref());
-    if titles.stored.is_none() || facts.meta.terminal_marker.is_some() || !sound(facts.started) || !sound(facts.ended) {
-        return None;
-    }
     let (mut session, mut about) = (Session::new(id, BACKEND), About::default());
-    Basis { host, facts: &facts, titles, file_time }.fill(&mut session, &mut about, None).ok()?;
-    session.metadata = about.json();
-    Some(session)
+    Basis { host, facts, titles, file_time }.fill(&mut session, &mut about, None)?;
+    about.put_into(&mut session, Parts::default());
+    Ok(session)
 }
 
 fn of_folder(host: &Host, id: &str, index: &Index) -> Result<Option<Found>, DriverError> {
@@ -121,13 +130,16 @@ fn of_folder(host: &Host, id: &str, index: &Index) -> Result<Option<Found>, Driv
         (None, Some(row)) => ((*row).clone(), None),
         (None, None) => (Facts::default(), None),
     };
+    if !listed && folder.messages().is_some_and(|file| is_unfinished(host, file)) {
+        return Ok(None);
+    }
     if !listed {
         let message = "the session has neither a manifest nor a row in the index, so the agent itself does not list it";
         about.warnings.push(Warning::new("unlisted", message));
     }
     let title = facts.meta.title.clone().or_else(|| row.and_then(|row| row.meta.title.clone()));
     let titles = Titles::new(title.as_deref(), facts.prompt.as_deref());
-    let messages = messages(host, &folder, &facts);
+    let messages = messages(&folder, &facts);
     if messages.is_none() {
         let message = "the session has no file of messages";
         about.warnings.push(Warning::new("no-transcript", message));
@@ -239,14 +251,21 @@ fn row(index: &Index, id: &str, about: &mut About) -> Option<Rc<Facts>> {
 
 /// The file of messages of a folder: the one that is named, when it lies in there, else the one
 /// with the usual name. A path from the store never leads out of the folder.
-fn messages<'a>(host: &Host, folder: &'a Folder, facts: &Facts) -> Option<&'a FileEntry> {
+fn messages<'a>(folder: &'a Folder, facts: &Facts) -> Option<&'a FileEntry> {
     let named = facts.messages_path.as_deref().and_then(|path| {
-        let home = host.location(STORE)?;
-        let name = path.strip_prefix(home.as_str())?.strip_prefix("/sessions/")?.strip_prefix(folder.name.as_str())?;
-        let name = name.strip_prefix('/')?;
+        // The store may have been moved, or be shown in another place: the folder and the name count.
+        let (place, name) = path.rsplit_once('/')?;
+        place.strip_suffix(folder.name.as_str())?.strip_suffix("/sessions/")?;
         folder.own().find(|file| place::file_name(file) == name && Some(*file) != folder.manifest())
     });
     named.or_else(|| folder.messages())
+}
+
+/// Whether a file of messages was never put in its place as a session: whoever writes one here
+/// marks the file until the manifest stands beside it.
+fn is_unfinished(host: &Host, file: &FileEntry) -> bool {
+    let mut elements = Elements::head(host, place::place(STORE, file));
+    elements.begin().is_ok() && elements.member(sepia_sdk::carried::KEY).is_some()
 }
 
 fn source(file: &FileEntry, compaction: Option<&FileEntry>) -> Source {
@@ -293,7 +312,7 @@ impl Basis<'_> {
         let created = facts.started.or(head.started).or_else(|| time::of_id(&session.id));
         times(session, about, created, last, self.file_time);
         session.working_directory = facts.cwd.clone().unwrap_or_default();
-        session.model = facts.model.clone().unwrap_or_default();
+        session.model = facts.model.clone().filter(|model| nodes::is_known(model)).unwrap_or_default();
         let wrapped = facts.prompt.as_deref().and_then(|prompt| crate::spoken::in_session(prompt).mode);
         if let Some(mode) = facts.meta.mode.as_deref().or(wrapped) {
             mode.clone_into(&mut session.agent_mode);
@@ -304,7 +323,8 @@ impl Basis<'_> {
         about.git_branch.clone_from(&facts.meta.git_branch);
         about.version.clone_from(&facts.meta.version);
         about.source.clone_from(&facts.source);
-        about.provider.clone_from(&facts.provider);
+        about.provider = facts.provider.clone().filter(|provider| nodes::is_known(provider));
+        about.carried = facts.meta.carried.as_ref().map(|json| CarriedHeader::new(json, facts, self.file_time));
         about.workspace_root = facts.workspace_root.clone().filter(|root| Some(root) != facts.cwd.as_ref());
         about.team.clone_from(&facts.team);
         about.parent_agent_id.clone_from(&facts.parent_agent);

@@ -1,5 +1,6 @@
 //! Rows of a list.
 
+use crate::about::Parts;
 use crate::database::Index;
 use crate::gather::gather;
 use crate::place::Kept;
@@ -54,5 +55,5 @@ fn row(
         };
         found.with_messages(&mut gathered);
     }
-    Ok(Some(found.finish()))
+    Ok(Some(found.finish(Parts::default())))
 }

@@ -1,5 +1,6 @@
 //! A session read from its start to its end, in bounded memory.
 
+use crate::about::Parts;
 use crate::database::Index as Database;
 use crate::gather::{self, Gathered, gather};
 use crate::index::{Index, Source};
@@ -71,7 +72,7 @@ fn is_rewritten(
 pub(crate) fn row(host: &Host, session: &SessionRef) -> Result<Session, DriverError> {
     let (mut found, _) = opened(host, session, false)?;
     found.session.checkpoints = std::mem::take(&mut found.checkpoints);
-    Ok(found.finish())
+    Ok(found.finish(Parts { checkpoints: true, prompts: false }))
 }
 
 impl ClineTranscript {
@@ -80,7 +81,7 @@ impl ClineTranscript {
         found.session.checkpoints = std::mem::take(&mut found.checkpoints);
         found.session.prompt_history = gathered.prompts;
         let source = found.source.take();
-        let header = found.finish();
+        let header = found.finish(Parts { checkpoints: true, prompts: true });
         let (ready, rest) = match (gathered.nodes, source) {
             (Some(nodes), _) => (nodes.into(), None),
             (None, Some(source)) => {

@@ -73,7 +73,7 @@ pub(crate) fn nodes(shown: Shown<'_>, first: u32) -> Option<Made> {
         }
     }
     node.metadata = members.finish();
-    Some(Made { nodes: vec![node], outcomes: Vec::new(), opaque: Vec::new(), time })
+    Some(Made { nodes: vec![node], time, ..Made::default() })
 }
 
 fn part<'a>(shown: &Shown<'a>) -> Option<Part<'a>> {
