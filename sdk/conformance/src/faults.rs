@@ -1,13 +1,8 @@
 //! Services that fail at a chosen step of a write, as a full disk or a killed process does.
 
-use sepia_ir::{
-    CandidateLines, DriverError, ErrorCode, LogLevel, Projection, SearchQuery, SqlValue, SurveyQuery, SurveyReport,
-    TextSpan, WalkReport,
-};
-use sepia_sdk::packed::Rows;
-use sepia_sdk::{Database, Host, NewFile, Query, Services, WritableDatabase};
+use sepia_ir::{DriverError, ErrorCode, SqlValue};
+use sepia_sdk::{Database, Host, NewFile, Query, Services, WritableDatabase, WritingServices};
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 /// What happens at a step of a write.
@@ -83,9 +78,9 @@ impl Steps {
 /// Runs a write once without a fault, then again with each fault at each of its steps, every time on a
 /// fresh store. `check` looks at what is left, through services that work, and panics when that is neither
 /// the old state nor the new one. Returns how many steps there are.
-pub fn at_every_step<T>(
+pub fn at_every_step<T, S: Services + 'static>(
     fresh: impl Fn() -> T,
-    services: impl Fn(&T) -> Box<dyn Services>,
+    services: impl Fn(&T) -> (S, Box<dyn WritingServices>),
     write: impl Fn(&Host) -> Result<(), DriverError>,
     check: impl Fn(&T, Option<Fault>, Result<(), DriverError>),
 ) -> u64 {
@@ -97,7 +92,8 @@ pub fn at_every_step<T>(
             done: Cell::new(0),
             struck: Cell::new(false),
         });
-        let host = Host::new(Failing { services: services(&store), steps: Rc::clone(&steps) });
+        let (reading, writing) = services(&store);
+        let host = Host::new(reading).and_writing(Failing { writing, steps: Rc::clone(&steps) });
         let outcome = write(&host);
         drop(host);
         check(&store, fault, outcome);
@@ -113,59 +109,11 @@ pub fn at_every_step<T>(
 }
 
 struct Failing {
-    services: Box<dyn Services>,
+    writing: Box<dyn WritingServices>,
     steps: Rc<Steps>,
 }
 
-impl Services for Failing {
-    fn directory(&self, store: &str) -> Option<PathBuf> {
-        self.services.directory(store)
-    }
-
-    fn location(&self, store: &str) -> Option<String> {
-        self.services.location(store)
-    }
-
-    fn walk(&self, store: &str, under: &str, depth: u32, suffixes: &[String]) -> Result<WalkReport, DriverError> {
-        self.services.walk(store, under, depth, suffixes)
-    }
-
-    fn read(&self, store: &str, path: &str, offset: u64, bytes: u32) -> Result<Vec<u8>, DriverError> {
-        self.services.read(store, path, offset, bytes)
-    }
-
-    fn survey(&self, store: &str, path: &str, query: &SurveyQuery) -> Result<SurveyReport, DriverError> {
-        self.services.survey(store, path, query)
-    }
-
-    fn project(&self, store: &str, path: &str, query: &Projection) -> Result<Rows, DriverError> {
-        self.services.project(store, path, query)
-    }
-
-    fn find(&self, query: &SearchQuery, texts: &[&str], max: u32) -> Result<Vec<Vec<TextSpan>>, DriverError> {
-        self.services.find(query, texts, max)
-    }
-
-    fn may_hold(&self, query: &SearchQuery, store: &str, paths: &[String]) -> Result<Vec<Option<bool>>, DriverError> {
-        self.services.may_hold(query, store, paths)
-    }
-
-    fn lines(
-        &self,
-        query: &SearchQuery,
-        store: &str,
-        path: &str,
-        within: &[String],
-        offset: u64,
-        max: u32,
-    ) -> Result<CandidateLines, DriverError> {
-        self.services.lines(query, store, path, within, offset, max)
-    }
-
-    fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {
-        self.services.database(store, path)
-    }
-
+impl WritingServices for Failing {
     fn replace(
         &self,
         store: &str,
@@ -174,46 +122,30 @@ impl Services for Failing {
         mode: u32,
         expect: Option<u64>,
     ) -> Result<(), DriverError> {
-        self.steps.step(Needs::Room, || self.services.replace(store, path, content, mode, expect))
+        self.steps.step(Needs::Room, || self.writing.replace(store, path, content, mode, expect))
     }
 
     fn append(&self, store: &str, path: &str, content: &[u8], expect: u64) -> Result<(), DriverError> {
-        self.steps.step(Needs::Room, || self.services.append(store, path, content, expect))
+        self.steps.step(Needs::Room, || self.writing.append(store, path, content, expect))
     }
 
     fn create(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn NewFile>, DriverError> {
-        let file = self.steps.step(Needs::Room, || self.services.create(store, path, mode))?;
+        let file = self.steps.step(Needs::Room, || self.writing.create(store, path, mode))?;
         Ok(Box::new(FailingFile { file: Some(file), steps: Rc::clone(&self.steps) }))
     }
 
     fn discard(&self, store: &str, path: &str) -> Result<u64, DriverError> {
-        self.steps.step(Needs::Nothing, || self.services.discard(store, path))
+        self.steps.step(Needs::Nothing, || self.writing.discard(store, path))
     }
 
     fn writable_database(&self, store: &str, path: &str) -> Result<Box<dyn WritableDatabase>, DriverError> {
-        let database = self.steps.step(Needs::Nothing, || self.services.writable_database(store, path))?;
+        let database = self.steps.step(Needs::Nothing, || self.writing.writable_database(store, path))?;
         Ok(Box::new(FailingDatabase { database, steps: Rc::clone(&self.steps) }))
     }
 
     fn new_database(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn WritableDatabase>, DriverError> {
-        let database = self.steps.step(Needs::Room, || self.services.new_database(store, path, mode))?;
+        let database = self.steps.step(Needs::Room, || self.writing.new_database(store, path, mode))?;
         Ok(Box::new(FailingDatabase { database, steps: Rc::clone(&self.steps) }))
-    }
-
-    fn start_ticks(&self, pid: u32) -> Option<u64> {
-        self.services.start_ticks(pid)
-    }
-
-    fn command_line(&self, pid: u32) -> Option<String> {
-        self.services.command_line(pid)
-    }
-
-    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>> {
-        self.services.lock_holders(store, paths)
-    }
-
-    fn log(&self, level: LogLevel, message: &str) {
-        self.services.log(level, message);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::subject::{Copy, Opened, Subject};
 use sepia_ir::{
     DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, SaveOptions, SaveReport, ScanReport, Session,
-    SessionRef, Summary, SummaryDetail,
+    SessionRef, Summary, SummaryDetail, chain,
 };
 use sepia_sdk::{Checked, Host, SessionRead, SessionWrite, Transcript};
 use std::marker::PhantomData;
@@ -60,10 +60,12 @@ impl<D: SessionRead> InProcess<D> {
 const NODES: usize = 3;
 
 impl<D: SessionWrite> InProcess<D> {
-    /// Writes a session, whose nodes are in it.
+    /// Writes a session, whose nodes are in it; which of them are off its live branch is told from them.
     pub fn save(&self, session: &Session, options: &SaveOptions) -> Result<SaveReport, DriverError> {
         let header = Session { nodes: Vec::new(), ..session.clone() };
-        let mut draft = Checked::<D>::begin(self.host.clone(), header, options)?;
+        let off_branch = chain::off_branch(&session.nodes, session.main_chain_id);
+        let options = SaveOptions { off_branch, ..options.clone() };
+        let mut draft = Checked::<D>::begin(self.host.clone(), header, &options)?;
         for nodes in session.nodes.chunks(NODES) {
             draft.append(nodes.to_vec())?;
         }

@@ -1,8 +1,8 @@
 //! What a driver reaches: its stores, and the work that the host does for it.
 
 use sepia_ir::{
-    CandidateLines, DriverError, LogLevel, Projection, SearchQuery, SqlColumn, SqlValue, SurveyQuery, SurveyReport,
-    TextSpan, WalkReport,
+    CandidateLines, DriverError, ErrorCode, LogLevel, Projection, SearchQuery, SqlColumn, SqlValue, SurveyQuery,
+    SurveyReport, TextSpan, WalkReport,
 };
 use sepia_services::packed::Rows;
 use std::path::PathBuf;
@@ -46,6 +46,18 @@ pub trait Services {
     /// Sees what is only in the write-ahead log, and changes nothing. `not-found` when there is
     /// no file.
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError>;
+    /// Start time of a running process, clock ticks since boot.
+    fn start_ticks(&self, pid: u32) -> Option<u64>;
+    /// Program and arguments of a running process of this person.
+    fn command_line(&self, pid: u32) -> Option<String>;
+    /// For each of these files of a store, a process that holds an advisory lock on it.
+    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>>;
+    /// A line for the log.
+    fn log(&self, level: LogLevel, message: &str);
+}
+
+/// The host's side of what writes, in a call that may: see `durable-files`, and `sqlite` for databases.
+pub trait WritingServices {
     /// Writes a whole file, atomically and durably; see `durable-files.replace`.
     fn replace(
         &self,
@@ -65,14 +77,6 @@ pub trait Services {
     fn writable_database(&self, store: &str, path: &str) -> Result<Box<dyn WritableDatabase>, DriverError>;
     /// A new database, which is in its place, and closed, when its transaction is committed.
     fn new_database(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn WritableDatabase>, DriverError>;
-    /// Start time of a running process, clock ticks since boot.
-    fn start_ticks(&self, pid: u32) -> Option<u64>;
-    /// Program and arguments of a running process of this person.
-    fn command_line(&self, pid: u32) -> Option<String>;
-    /// For each of these files of a store, a process that holds an advisory lock on it.
-    fn lock_holders(&self, store: &str, paths: &[String]) -> Vec<Option<u32>>;
-    /// A line for the log.
-    fn log(&self, level: LogLevel, message: &str);
 }
 
 /// A database open for reading; see the resource `connection`.
@@ -126,14 +130,68 @@ impl dyn Database + '_ {
     }
 }
 
-/// A handle on the [`Services`] of this call, cheap to clone.
+/// A handle on the [`Services`] of this call, cheap to clone. In a call that writes it has the
+/// [`WritingServices`] too; in any other these are `unsupported`.
 #[derive(Clone)]
-pub struct Host(Rc<dyn Services>);
+pub struct Host {
+    services: Rc<dyn Services>,
+    writing: Option<Rc<dyn WritingServices>>,
+}
 
 impl Host {
-    /// A handle on these services.
+    /// A handle on these services, for a call that reads.
     pub fn new(services: impl Services + 'static) -> Self {
-        Self(Rc::new(services))
+        Self { services: Rc::new(services), writing: None }
+    }
+
+    /// The same for a call that writes.
+    #[must_use]
+    pub fn and_writing(self, writing: impl WritingServices + 'static) -> Self {
+        Self { writing: Some(Rc::new(writing)), ..self }
+    }
+
+    /// What writes.
+    pub fn writing(&self) -> Result<&dyn WritingServices, DriverError> {
+        self.writing
+            .as_deref()
+            .ok_or_else(|| DriverError::new(ErrorCode::Unsupported, "this call reads; it may not write to any store"))
+    }
+
+    /// See [`WritingServices::replace`].
+    pub fn replace(
+        &self,
+        store: &str,
+        path: &str,
+        content: &[u8],
+        mode: u32,
+        expect: Option<u64>,
+    ) -> Result<(), DriverError> {
+        self.writing()?.replace(store, path, content, mode, expect)
+    }
+
+    /// See [`WritingServices::append`].
+    pub fn append(&self, store: &str, path: &str, content: &[u8], expect: u64) -> Result<(), DriverError> {
+        self.writing()?.append(store, path, content, expect)
+    }
+
+    /// See [`WritingServices::create`].
+    pub fn create(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn NewFile>, DriverError> {
+        self.writing()?.create(store, path, mode)
+    }
+
+    /// See [`WritingServices::discard`].
+    pub fn discard(&self, store: &str, path: &str) -> Result<u64, DriverError> {
+        self.writing()?.discard(store, path)
+    }
+
+    /// See [`WritingServices::writable_database`].
+    pub fn writable_database(&self, store: &str, path: &str) -> Result<Box<dyn WritableDatabase>, DriverError> {
+        self.writing()?.writable_database(store, path)
+    }
+
+    /// See [`WritingServices::new_database`].
+    pub fn new_database(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn WritableDatabase>, DriverError> {
+        self.writing()?.new_database(store, path, mode)
     }
 }
 
@@ -141,6 +199,6 @@ impl std::ops::Deref for Host {
     type Target = dyn Services;
 
     fn deref(&self) -> &Self::Target {
-        &*self.0
+        &*self.services
     }
 }

@@ -42,7 +42,7 @@ pub mod component;
 pub mod subprocess;
 
 pub use driver::Driver;
-pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase};
+pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase, WritingServices};
 pub use one_line::one_line;
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
 /// Save options.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
 #[serde(rename_all = "camelCase")]
 pub struct SaveOptions {
@@ -15,6 +15,17 @@ pub struct SaveOptions {
     /// Do all but the write: the report tells what would happen.
     #[cfg_attr(feature = "component", component(name = "dry-run"))]
     pub dry_run: bool,
+    /// Ids of the nodes, rising, that are not on the live branch.
+    #[cfg_attr(feature = "component", component(name = "off-branch"))]
+    #[serde(default)]
+    pub off_branch: Vec<i64>,
+}
+
+impl SaveOptions {
+    /// Whether a node is on a branch that was left.
+    pub fn is_off_branch(&self, node: i64) -> bool {
+        self.off_branch.binary_search(&node).is_ok()
+    }
 }
 
 /// Something of the source that the target can't hold as it was.

@@ -1,7 +1,7 @@
 //! A driver as a component: the generated bindings, and the adapter between them and the
 //! traits.
 
-#[expect(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../wit",
@@ -13,7 +13,7 @@ pub mod bindings {
 }
 
 /// What a driver that writes has besides.
-#[expect(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 pub mod writing_bindings {
     wit_bindgen::generate!({
         path: "../../wit",
@@ -31,5 +31,6 @@ pub mod writing_bindings {
 mod services;
 mod session_read;
 mod session_write;
+mod writing_services;
 
 pub use session_read::Exported;

@@ -1,7 +1,9 @@
 //! The exports `session-write` and `tool-vocabulary`, answered by the trait.
 
-use super::session_read::{Exported, host};
+use super::session_read::{self, Exported};
 use super::writing_bindings::exports::sepia::driver::{session_write, tool_vocabulary};
+use super::writing_services::WritingImports;
+use crate::host::Host;
 use crate::session_write::SessionWrite;
 use crate::written::Checked;
 use sepia_ir::{
@@ -9,6 +11,10 @@ use sepia_ir::{
     SaveReport, Session, SessionRef, ToolUse,
 };
 use std::cell::RefCell;
+
+fn host() -> Host {
+    session_read::host().and_writing(WritingImports)
+}
 
 /// A draft, until it is committed.
 pub struct OpenDraft<D: SessionWrite>(RefCell<Option<Checked<D>>>);
@@ -65,11 +71,11 @@ impl<D: SessionWrite> session_write::GuestDraft for OpenDraft<D> {
 }
 
 impl<D: SessionWrite> tool_vocabulary::Guest for Exported<D> {
-    fn common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
+    fn to_common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
         D::common_tools(&calls)
     }
 
-    fn own(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
+    fn from_common(calls: Vec<ToolUse>) -> Vec<Option<ToolUse>> {
         D::own_tools(&calls)
     }
 }

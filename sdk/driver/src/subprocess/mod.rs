@@ -2,6 +2,8 @@
 
 mod serve;
 mod services;
+mod writing_services;
 
 pub use serve::{Writing, answer, answer_writing, serve, serve_writing};
 pub use services::Native;
+pub use writing_services::NativeWriting;

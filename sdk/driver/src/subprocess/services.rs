@@ -1,16 +1,15 @@
 //! The services of a subprocess driver, done in this process.
 
-use crate::host::{Database, NewFile, Query, Services, WritableDatabase};
+use crate::host::{Database, Query, Services};
 use sepia_ir::{
     CandidateLines, DriverError, ErrorCode, LogLevel, Manifest, Projection, SearchQuery, SqlColumn, SqlValue,
-    StoreAccess, StoreKind, SurveyQuery, SurveyReport, TextSpan, WalkReport,
+    StoreKind, SurveyQuery, SurveyReport, TextSpan, WalkReport,
 };
 use sepia_services::packed::Rows;
-use sepia_services::sqlite::{self, ReadConnection, WriteConnection};
-use sepia_services::{Pattern, Store, Stores, TrashEntry, command_line, lock_holders, place_of, start_ticks};
+use sepia_services::sqlite::{self, ReadConnection};
+use sepia_services::{Pattern, Store, Stores, command_line, lock_holders, place_of, start_ticks};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The services of this process: the declared stores, read with the person's own rights.
 #[derive(Debug)]
@@ -43,16 +42,9 @@ impl Native {
         })
     }
 
-    /// The same for a call that writes to the stores that were declared for it. What is taken away or
-    /// written over goes into `trash`.
-    #[must_use]
-    pub fn for_writing(self, manifest: &Manifest, trash: Option<Arc<TrashEntry>>) -> Self {
-        let written = |name: &str| manifest.stores.iter().any(|s| s.name == name && s.access == StoreAccess::ReadWrite);
-        let stores = self
-            .stores
-            .into_stores()
-            .map(|store| if written(store.name()) { store.for_writing(trash.clone()) } else { store });
-        Self { stores: Stores::new(stores.collect()), directories: self.directories }
+    /// The stores themselves.
+    pub(super) fn into_stores(self) -> Stores {
+        self.stores
     }
 
     fn open(
@@ -121,37 +113,6 @@ impl Services for Native {
         Ok(Box::new(self.stores.get(store)?.database(path)?))
     }
 
-    fn replace(
-        &self,
-        store: &str,
-        path: &str,
-        content: &[u8],
-        mode: u32,
-        expect: Option<u64>,
-    ) -> Result<(), DriverError> {
-        Ok(self.stores.get(store)?.replace(path, content, mode, expect)?)
-    }
-
-    fn append(&self, store: &str, path: &str, content: &[u8], expect: u64) -> Result<(), DriverError> {
-        Ok(self.stores.get(store)?.append(path, content, expect)?)
-    }
-
-    fn create(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn NewFile>, DriverError> {
-        Ok(Box::new(self.stores.get(store)?.create(path, mode)?))
-    }
-
-    fn discard(&self, store: &str, path: &str) -> Result<u64, DriverError> {
-        Ok(self.stores.get(store)?.discard(path)?)
-    }
-
-    fn writable_database(&self, store: &str, path: &str) -> Result<Box<dyn WritableDatabase>, DriverError> {
-        Ok(Box::new(self.stores.get(store)?.writable_database(path)?))
-    }
-
-    fn new_database(&self, store: &str, path: &str, mode: u32) -> Result<Box<dyn WritableDatabase>, DriverError> {
-        Ok(Box::new(self.stores.get(store)?.new_database(path, mode)?))
-    }
-
     fn start_ticks(&self, pid: u32) -> Option<u64> {
         start_ticks(pid)
     }
@@ -180,40 +141,6 @@ impl Services for Native {
 impl Database for ReadConnection {
     fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Box<dyn Query>, DriverError> {
         Ok(Box::new(ReadConnection::query(self, sql, parameters)?))
-    }
-}
-
-impl Database for WriteConnection {
-    fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Box<dyn Query>, DriverError> {
-        Ok(Box::new(WriteConnection::query(self, sql, parameters)?))
-    }
-}
-
-impl WritableDatabase for WriteConnection {
-    fn execute(&self, sql: &str, parameters: &[SqlValue]) -> Result<u64, DriverError> {
-        Ok(WriteConnection::execute(self, sql, parameters)?)
-    }
-
-    fn begin(&self) -> Result<(), DriverError> {
-        Ok(WriteConnection::begin(self)?)
-    }
-
-    fn commit(&self) -> Result<(), DriverError> {
-        Ok(WriteConnection::commit(self)?)
-    }
-
-    fn rollback(&self) -> Result<(), DriverError> {
-        Ok(WriteConnection::rollback(self)?)
-    }
-}
-
-impl NewFile for sepia_services::NewFile {
-    fn write(&mut self, content: &[u8]) -> Result<(), DriverError> {
-        Ok(sepia_services::NewFile::write(self, content)?)
-    }
-
-    fn commit(self: Box<Self>, expect: Option<u64>) -> Result<(), DriverError> {
-        Ok(sepia_services::NewFile::commit(*self, expect)?)
     }
 }
 

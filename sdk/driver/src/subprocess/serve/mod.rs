@@ -34,8 +34,7 @@ pub fn serve<D: SessionRead>() -> ExitCode {
 pub fn serve_writing<D: SessionWrite>() -> ExitCode {
     let writing = |trash: Option<Arc<TrashEntry>>| {
         let manifest = D::manifest();
-        let native = Native::of(&manifest, &|name| std::env::var_os(name))?;
-        Ok(Host::new(native.for_writing(&manifest, trash)))
+        Native::host_for_writing(|| Native::of(&manifest, &|name| std::env::var_os(name)), &manifest, trash)
     };
     serve_with(writing::manifest::<D>, &|input, output| answer_writing::<D>(&native::<D>, &writing, input, output))
 }

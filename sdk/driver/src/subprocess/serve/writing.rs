@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use sepia_ir::driver_wire::{
     CallsParams, CheckpointParams, DeleteParams, RenameParams, RewindParams, UndeleteParams, WriteParams, code,
 };
-use sepia_ir::{DriverError, SaveOptions, SaveReport, Session, SessionRef};
+use sepia_ir::{DriverError, SaveOptions, SaveReport, Session, SessionRef, chain};
 use sepia_services::TrashEntry;
 use serde_json::json;
 use std::io;
@@ -33,7 +33,9 @@ pub(super) fn call<D: SessionWrite>(
         "driver.manifest" => Ok(io::Write::write_all(reply, &manifest::<D>()?)?),
         "session.save" => {
             let session: Session = params(request)?;
-            save::<D>(writing(None)?, session, &SaveOptions { replace: true, dry_run: false })?;
+            let off_branch = chain::off_branch(&session.nodes, session.main_chain_id);
+            let options = SaveOptions { replace: true, dry_run: false, off_branch };
+            save::<D>(writing(None)?, session, &options)?;
             nothing(reply)
         }
         "session.write" => {
