@@ -3,6 +3,7 @@
 
 use crate::blobs::hex;
 use crate::json::Object;
+use crate::prompt::spoken;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sepia_ir::{Block, MessageNode, Role, ToolCallStatus};
@@ -222,7 +223,12 @@ fn user(message: &mut Message, node: &MessageNode, meta: &OwnMeta, request: Opti
     let typed = |text: &str| format!("<user_query>\n{text}\n</user_query>");
     // What came from this agent without its wrapping had none.
     let plain = meta.is_injected() || (meta.is_own() && !meta.wrapped);
-    if let Some(original) = meta.original.as_ref().filter(|_| node.blocks.is_empty()) {
+    // What was noted of a text that has been changed since is not what is to be written.
+    let noted = |original: &&Vec<String>| {
+        let typed: Vec<&str> = original.iter().filter_map(|text| spoken(text).typed).filter(|typed| !typed.is_empty()).collect();
+        node.blocks.is_empty() && typed.join("\n") == node.content
+    };
+    if let Some(original) = meta.original.as_ref().filter(noted) {
         let texts: Vec<&str> = original.iter().map(String::as_str).collect();
         message.content(&texts, form);
     } else if node.blocks.is_empty() {

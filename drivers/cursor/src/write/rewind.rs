@@ -72,6 +72,8 @@ pub(crate) fn rewind(
     let blobs = Blobs::of_chat(Rc::clone(&database));
     let conversation = Conversation::read(&root, &blobs, beside.as_ref())?;
     let stays = stays(&record, &conversation, plan)?;
+    // All reading is done before a transaction starts, which a reader would take for another program.
+    let (turns, cut) = turns(&root, &blobs, &stays)?;
     let mut rows = Rows::default();
     let writing = host.writable_database(home.store, &home.database())?;
     writing.begin()?;
@@ -79,7 +81,6 @@ pub(crate) fn rewind(
         let message = format!("session `{}` changed while it was being cut back; try again", session.id);
         return Err(DriverError::new(ErrorCode::Conflict, message));
     }
-    let (turns, cut) = turns(&root, &blobs, &stays)?;
     let mut turn_ids = turns;
     if let Some((at, turn)) = cut {
         turn_ids[at] = rows.blob(Some(&*writing), turn)?.to_vec();

@@ -56,7 +56,7 @@ fn same(a: &Session, b: &Session) -> bool {
 fn a_new_session_is_there_whole_or_not_at_all() {
     let steps = at_every_step(
         Demo::new,
-        |demo| Box::new(services(demo)),
+        services,
         |host| write(host, &foreign(), &SAVE),
         |demo, fault, outcome| {
             let found = seen(demo);
@@ -84,7 +84,7 @@ fn a_session_that_is_replaced_is_the_old_one_or_the_new_one() {
     };
     at_every_step(
         fresh,
-        |demo| Box::new(services(demo)),
+        services,
         |host| write(host, &other(), &REPLACE),
         |demo, fault, outcome| {
             let found = seen(demo).expect("it never is away");
@@ -112,7 +112,7 @@ fn a_rewind_a_rename_and_a_delete_happen_or_do_not() {
     let plan = RewindPlan { kept: vec![1, 2, 3, 4, 5], removed: vec![6, 7], removed_tool_call_ids: vec![] };
     at_every_step(
         fresh,
-        |demo| Box::new(services(demo)),
+        services,
         |host| {
             let header = Session { nodes: vec![], last_activity_at: foreign().nodes[4].created_at, ..foreign() };
             Cursor::rewind(host, &of(ID), &plan, header)
@@ -125,7 +125,7 @@ fn a_rewind_a_rename_and_a_delete_happen_or_do_not() {
     );
     at_every_step(
         fresh,
-        |demo| Box::new(services(demo)),
+        services,
         |host| Cursor::rename(host, &of(ID), "Renamed"),
         |demo, fault, outcome| {
             let found = seen(demo).unwrap();
@@ -136,7 +136,7 @@ fn a_rewind_a_rename_and_a_delete_happen_or_do_not() {
     );
     at_every_step(
         fresh,
-        |demo| Box::new(services(demo)),
+        services,
         |host| Cursor::delete(host, &of(ID)).map(|outcome| assert_eq!(outcome.removed.len() + outcome.failed.len(), 1)),
         |demo, fault, _| {
             assert_eq!(seen(demo).is_some(), fault == Some(Fault::DiesBefore), "{fault:?}");

@@ -7,31 +7,39 @@ use sepia_conformance::InProcess;
 use sepia_driver_cursor::Cursor;
 use sepia_ir::{DriverError, SaveOptions, SaveReport, Session};
 use sepia_sdk::subprocess::Native;
-use sepia_sdk::{Driver, Host};
+use sepia_sdk::{Driver, Host, WritingServices};
+use sepia_services::TrashEntry;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// `md5` of `/p/demo`, by another program.
 pub const DEMO: &str = "4b23557cb6b98b565c792488016e8b9b";
 
-pub const SAVE: SaveOptions = SaveOptions { replace: false, dry_run: false };
-pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false };
+pub const SAVE: SaveOptions = SaveOptions { replace: false, dry_run: false, off_branch: Vec::new() };
+pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false, off_branch: Vec::new() };
 
-/// Services that may write into a demo's stores; its trash is beside them.
-pub fn services(demo: &Demo) -> Native {
+/// The stores of a demo.
+pub fn opened(demo: &Demo) -> Native {
     let places = [
         ("cursor", demo.path(".cursor")),
         ("config", demo.path(".config/cursor")),
         ("ide", demo.path(".config/Cursor/User")),
     ];
     let places: Vec<(&str, &Path)> = places.iter().map(|(name, path)| (*name, path.as_path())).collect();
-    let trash = Arc::new(sepia_services::TrashEntry::new(demo.path("trash")));
-    Native::at(&Cursor::manifest(), &places).unwrap().for_writing(&Cursor::manifest(), Some(trash))
+    Native::at(&Cursor::manifest(), &places).unwrap()
+}
+
+/// What reads and what writes in a call that may write; its trash is beside the stores.
+pub fn services(demo: &Demo) -> (Native, Box<dyn WritingServices>) {
+    let trash = Arc::new(TrashEntry::new(demo.path("trash")));
+    (opened(demo), Box::new(opened(demo).into_writing(&Cursor::manifest(), Some(trash))))
 }
 
 pub fn writer(demo: &Demo) -> Host {
-    Host::new(services(demo))
+    let trash = Arc::new(TrashEntry::new(demo.path("trash")));
+    Native::host_for_writing(|| Ok(opened(demo)), &Cursor::manifest(), Some(trash)).unwrap()
 }
 
 pub fn save(demo: &Demo, session: &Session, options: &SaveOptions) -> Result<SaveReport, DriverError> {
@@ -48,6 +56,12 @@ pub fn hash(demo: &Demo) -> String {
         .iter()
         .map(|part| sepia_conformance::tree_hash(&demo.path(part)).unwrap_or_default())
         .collect()
+}
+
+/// Every file but those of the trash, with its bytes.
+pub fn files(demo: &Demo) -> BTreeMap<PathBuf, Vec<u8>> {
+    let ours = |path: &PathBuf| path.starts_with(demo.path(".cursor")) || path.starts_with(demo.path(".config"));
+    demo.files().into_iter().filter(ours).map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
 /// A chat as it is on disk.
