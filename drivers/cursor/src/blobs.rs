@@ -53,6 +53,26 @@ impl Blobs {
         Rc::clone(&self.database)
     }
 
+    /// The messages of a chat of these ids, in their order, each with what rides along in the row
+    /// of settings of this name and its number.
+    pub(crate) fn with_carried(
+        &self,
+        ids: &[String],
+        saved: &[Option<u32>],
+        rows: &str,
+    ) -> Result<BlobStream, DriverError> {
+        let sql = format!(
+            "SELECT octet_length(b.data), CASE WHEN octet_length(b.data) <= {LONGEST} THEN b.data \
+             ELSE substr(CAST(b.data AS BLOB), 1, {EDGE}) || substr(CAST(b.data AS BLOB), -{EDGE}) END, \
+             CASE WHEN octet_length(m.value) <= {LONGEST} THEN CAST(m.value AS TEXT) END \
+             FROM json_each(?) AS wanted LEFT JOIN blobs AS b ON b.id = json_extract(wanted.value, '$[0]') \
+             LEFT JOIN meta AS m ON m.key = ? || json_extract(wanted.value, '$[1]')"
+        );
+        let wanted: Vec<(&String, Option<u32>)> = ids.iter().zip(saved.iter().copied()).collect();
+        let list = serde_json::to_string(&wanted).unwrap_or_else(|_| "[]".to_owned());
+        Ok(BlobStream(self.database.query(&sql, &[SqlValue::Text(list), SqlValue::Text(rows.to_owned())])?))
+    }
+
     /// The blobs of these ids, in their order.
     pub(crate) fn stream(&self, ids: &[String]) -> Result<BlobStream, DriverError> {
         // The left side of a left join is the outer loop, so rows come in the order of the list.
@@ -90,6 +110,16 @@ impl Blobs {
         }
     }
 
+    /// A row of settings of a chat, if it is there and not too long.
+    pub(crate) fn setting(&self, key: &str) -> Result<Option<String>, DriverError> {
+        let sql = format!("SELECT CAST(value AS TEXT) FROM meta WHERE key = ? AND octet_length(value) <= {LONGEST}");
+        let rows = (*self.database).rows(&sql, &[SqlValue::Text(key.to_owned())])?;
+        Ok(match rows.into_iter().next().and_then(|row| row.into_iter().next()) {
+            Some(SqlValue::Text(text)) => Some(text),
+            _ => None,
+        })
+    }
+
     /// One blob, if it is there and not too long.
     pub(crate) fn one(&self, id: &str) -> Result<Option<Vec<u8>>, DriverError> {
         Ok(match self.all(&[id.to_owned()])?.pop() {
@@ -105,12 +135,26 @@ pub(crate) struct BlobStream(Box<dyn Query>);
 impl BlobStream {
     /// The next blobs; none at the end.
     pub(crate) fn next(&mut self, max: usize) -> Result<Vec<Blob>, DriverError> {
-        Ok(self.0.next(max)?.into_iter().map(blob).collect())
+        Ok(self.0.next(max)?.into_iter().map(|row| blob(&mut row.into_iter())).collect())
+    }
+
+    /// The same, each with what rides along.
+    pub(crate) fn next_carried(&mut self, max: usize) -> Result<Vec<(Blob, Option<String>)>, DriverError> {
+        let pair = |row: Vec<SqlValue>| {
+            let mut values = row.into_iter();
+            let blob = blob(&mut values);
+            // What is missing or too long has one value of the two, or both.
+            let carried = values.last().and_then(|value| match value {
+                SqlValue::Text(text) => Some(text),
+                _ => None,
+            });
+            (blob, carried)
+        };
+        Ok(self.0.next(max)?.into_iter().map(pair).collect())
     }
 }
 
-fn blob(row: Vec<SqlValue>) -> Blob {
-    let mut values = row.into_iter();
+fn blob(values: &mut impl Iterator<Item = SqlValue>) -> Blob {
     let Some(SqlValue::Integer(length)) = values.next() else { return Blob::Missing };
     let length = u64::try_from(length).unwrap_or_default();
     let bytes = values.next().map(bytes_of).unwrap_or_default();

@@ -1,19 +1,21 @@
 //! A chat of the command line: `store.db` and the small files beside it.
 
-use crate::blobs::{Blobs, bytes_of};
+use crate::blobs::{Blobs, bytes_of, hex};
 use crate::conversation::Conversation;
 use crate::json::{Object, decoded};
 use crate::key::Source;
 use crate::opening::Opening;
 use crate::prompt::one_line;
 use crate::proto::{ConversationStateStructure, SubagentPersistedState};
-use crate::record::{About, BACKEND, Context, Record, Times, Typed};
+use crate::record::{About, BACKEND, Context, Kept, Record, Times, Typed};
+use crate::saved::Saved;
 use crate::time;
 use crate::uri;
 use crate::work;
 use prost::Message;
 use sepia_ir::{DriverError, ErrorCode, Session, SqlValue, Warning};
 use sepia_sdk::{Database, Host};
+use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -29,7 +31,8 @@ const DEEPEST: usize = 16;
 const OPEN: &str = "WITH kept AS (SELECT CAST(COALESCE(unhex(value), value) AS TEXT) AS doc FROM meta WHERE key = '0' LIMIT 1), \
      about AS (SELECT CASE WHEN json_valid(doc) THEN json_remove(doc, '$.blobEncryptionKey') END AS doc, \
      CASE WHEN json_valid(doc) THEN json_extract(doc, '$.latestRootBlobId') END AS root FROM kept) \
-     SELECT about.doc, b.data FROM about LEFT JOIN blobs AS b ON b.id = about.root AND octet_length(b.data) <= 67108864";
+     SELECT about.doc, b.data, (SELECT CAST(value AS TEXT) FROM meta WHERE key = 'sepia' AND octet_length(value) <= 16777216) \
+     FROM about LEFT JOIN blobs AS b ON b.id = about.root AND octet_length(b.data) <= 67108864";
 
 /// Blobs that may be an earlier root: they begin as a list of ids does. The newest first.
 const EARLIER: &str = "SELECT id, data FROM blobs WHERE octet_length(data) BETWEEN 34 AND 4194304 \
@@ -51,6 +54,8 @@ pub(crate) struct Chat {
     root_id: String,
     root: Root,
     recovered: Option<String>,
+    /// What rides along.
+    saved: Option<Rc<Saved>>,
     warnings: Vec<Warning>,
     /// Newest time of its files.
     file_time: f64,
@@ -68,9 +73,9 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
         Ok(rows) => rows,
         Err(error) => return unknown_layout(&database, source, error),
     };
-    let (doc, data) = match rows.into_iter().next().map(<[SqlValue; 2]>::try_from) {
-        Some(Ok([doc, data])) => (bytes_of(doc), data),
-        _ => (Vec::new(), SqlValue::Null),
+    let (doc, data, saved) = match rows.into_iter().next().map(<[SqlValue; 3]>::try_from) {
+        Some(Ok([doc, data, saved])) => (bytes_of(doc), data, bytes_of(saved)),
+        _ => (Vec::new(), SqlValue::Null, Vec::new()),
     };
     let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let note = beside(host, store, &format!("{folder}/meta.json"));
@@ -85,10 +90,27 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
         file_time: 0.0,
         meta,
         note: String::new(),
+        saved: None,
     };
     match note {
         Ok(note) => chat.note = note.unwrap_or_default(),
         Err(warning) => chat.warnings.push(warning),
+    }
+    if !saved.is_empty() {
+        match Saved::parse(&decoded(&saved).0) {
+            Some(saved) => {
+                // The database was written, and the file beside it not any more.
+                if let Some(switch) = &saved.note
+                    && hex(&Sha256::digest(chat.note.as_bytes())) == switch.was
+                {
+                    chat.note.clone_from(&switch.is);
+                }
+                chat.saved = Some(Rc::new(saved));
+            }
+            None => {
+                chat.warn("broken-note", "what was kept beside its messages is of no known shape and was passed over")
+            }
+        }
     }
     if !chat.note.is_empty() && Object::parse(&chat.note).is_none() {
         chat.warn("broken-note", "`meta.json` is no JSON object and was passed over");
@@ -246,7 +268,12 @@ impl Chat {
         };
         let typed = Some(self.typed(host));
         let parent = Parent { id: &id, cwd: session.working_directory.clone(), file: self.file_time };
-        let mut records = vec![self.record(&self.root, session, about, typed)];
+        let kept = self.saved.as_ref().map(|saved| Kept {
+            saved: Rc::clone(saved),
+            blobs: self.blobs.clone(),
+            went_on: saved.root != self.root_id,
+        });
+        let mut records = vec![self.record(&self.root, session, about, typed, kept)];
         self.subagents(&self.root, &parent, 0, &mut records)?;
         Ok(records)
     }
@@ -285,7 +312,14 @@ impl Chat {
         })
     }
 
-    fn record(&self, root: &Root, session: Session, mut about: About, typed: Option<Typed>) -> Record {
+    fn record(
+        &self,
+        root: &Root,
+        session: Session,
+        mut about: About,
+        typed: Option<Typed>,
+        saved: Option<Kept>,
+    ) -> Record {
         about.agent_type = lossy(&root.agent_type);
         let tracked = || root.tracked_git_repo_branches.iter().find_map(|repo| lossy(&repo.branch_name));
         about.git_branch = lossy(&root.active_branch_name).or_else(tracked);
@@ -298,11 +332,12 @@ impl Chat {
         let read = Rc::new(std::cell::OnceCell::<Rc<Conversation>>::new());
         let conversation = {
             let (blobs, kept, read) = (blobs.clone(), Rc::clone(&kept), Rc::clone(&read));
+            let saved = saved.as_ref().map(|kept| Rc::clone(&kept.saved));
             move || -> Result<Rc<Conversation>, DriverError> {
                 if let Some(known) = read.get() {
                     return Ok(Rc::clone(known));
                 }
-                let fresh = Rc::new(Conversation::read(&kept, &blobs)?);
+                let fresh = Rc::new(Conversation::read(&kept, &blobs, saved.as_deref())?);
                 Ok(Rc::clone(read.get_or_init(|| fresh)))
             }
         };
@@ -320,7 +355,7 @@ impl Chat {
             let conversation = conversation.clone();
             move |range: Range<usize>| conversation()?.feed(&blobs, &shown, &range)
         };
-        Record { session, about, reader: Rc::new(reader), file: None, typed, more: Some(Rc::new(more)) }
+        Record { session, about, reader: Rc::new(reader), file: None, typed, more: Some(Rc::new(more)), kept: saved }
     }
 
     /// Sub-agents whose state is inside the root, and theirs inside that.
@@ -342,7 +377,7 @@ impl Chat {
                 continue;
             }
             let (session, about) = self.subagent(root, id, state, inner, parent)?;
-            out.push(self.record(inner, session, about, None));
+            out.push(self.record(inner, session, about, None, None));
             let own = Parent { id, cwd: parent.cwd.clone(), file: parent.file };
             self.subagents(inner, &own, depth + 1, out)?;
         }

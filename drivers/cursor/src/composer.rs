@@ -143,7 +143,15 @@ pub(crate) fn record(ide: &Ide, id: &str, workspaces: &Workspaces) -> Result<Opt
         about.context = Some(Context { used, max });
     }
     about.model_messages = state.map(|state| state.message_ids.len()).filter(|count| *count > 0);
-    Ok(Some(Record { session, about, reader: reader(ide, id, messages), file: None, typed: None, more: None }))
+    Ok(Some(Record {
+        session,
+        about,
+        reader: reader(ide, id, messages),
+        file: None,
+        typed: None,
+        more: None,
+        kept: None,
+    }))
 }
 
 fn reader(ide: &Ide, id: &str, messages: Messages) -> Reader {
@@ -193,7 +201,7 @@ fn messages(
                 let message = format!("no bubble of composer {id} is left in `{GLOBAL}`, so the model's view is shown");
                 warnings.push(Warning::new("missing-bubbles", message).in_file(GLOBAL));
                 let blobs = Blobs::of_ide(Rc::clone(&ide.database));
-                Messages::Model(Rc::new(Conversation::read(state, &blobs)?), blobs)
+                Messages::Model(Rc::new(Conversation::read(state, &blobs, None)?), blobs)
             }
             None => Messages::Kept(Rc::new(ids)),
         });

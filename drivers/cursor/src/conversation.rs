@@ -12,7 +12,8 @@ use crate::proto::conversation_turn_structure::Turn;
 use crate::proto::{
     ConversationStateStructure, ConversationStep, ConversationSummaryArchive, ConversationTurnStructure, UserMessage,
 };
-use crate::step::{Feed, Step, within};
+use crate::saved::{self, Note, Saved};
+use crate::step::{self, Feed, Step, within};
 use crate::time;
 use prost::Message;
 use sepia_ir::{DriverError, Role, Warning};
@@ -30,6 +31,10 @@ pub(crate) struct Conversation {
     pub(crate) messages: Vec<String>,
     /// So many of them, after the first `front`, are archived.
     archived: Range<usize>,
+    /// What is known of each of them; empty as long as only their order is known.
+    pub(crate) notes: Vec<Note>,
+    /// How the rows begin that ride along with them.
+    rows: Option<String>,
     /// By request id.
     turns: HashMap<String, TurnNote>,
     /// Turns of the shell, which the model does not see.
@@ -91,9 +96,17 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Everything.
-    pub(crate) fn read(root: &ConversationStateStructure, blobs: &Blobs) -> Result<Self, DriverError> {
+    /// Everything; of a chat that was saved from elsewhere, with what rides along.
+    pub(crate) fn read(
+        root: &ConversationStateStructure,
+        blobs: &Blobs,
+        saved: Option<&Saved>,
+    ) -> Result<Self, DriverError> {
         let mut conversation = Self::order(root, blobs)?;
+        match saved {
+            Some(saved) => conversation.arrange(saved, blobs)?,
+            None => conversation.note(|_| None),
+        }
         let turn_ids = ids(&root.turn_ids);
         let mut turns = Vec::new();
         for (at, blob) in blobs.all(&turn_ids)?.into_iter().enumerate() {
@@ -145,6 +158,31 @@ impl Conversation {
         Ok(conversation)
     }
 
+    fn note(&mut self, number: impl Fn(usize) -> Option<u32>) {
+        let note = |at: usize| Note { saved: number(at), archived: self.archived.contains(&at), ..Note::default() };
+        self.notes = (0..self.messages.len()).map(note).collect();
+    }
+
+    /// Puts the nodes that ride along where they lay among the messages.
+    fn arrange(&mut self, saved: &Saved, blobs: &Blobs) -> Result<(), DriverError> {
+        let rows = saved.rows();
+        let order = blobs.setting(&format!("{rows}order"))?;
+        // The root that they were saved with tells the messages of then.
+        let then = match blobs.one(&saved.root)? {
+            Some(bytes) => match ConversationStateStructure::decode(bytes.as_slice()) {
+                Ok(root) => Self::order(&root, blobs)?.messages,
+                Err(_) => Vec::new(),
+            },
+            None => Vec::new(),
+        };
+        let archived = self.archived.clone();
+        let planned = saved::planned(order.as_deref(), &then);
+        let messages = std::mem::take(&mut self.messages);
+        (self.messages, self.notes) = saved::arranged(messages, |at| archived.contains(&at), planned);
+        self.rows = Some(rows);
+        Ok(())
+    }
+
     /// Its messages in a range as nodes; `shown` is how warnings name the place.
     pub(crate) fn feed(
         self: &Rc<Self>,
@@ -152,9 +190,17 @@ impl Conversation {
         shown: &str,
         range: &Range<usize>,
     ) -> Result<Box<dyn Feed>, DriverError> {
+        let wanted = within(&self.messages, range);
+        let stream = match &self.rows {
+            Some(rows) => {
+                let numbers: Vec<Option<u32>> = within(&self.notes, range).iter().map(|note| note.saved).collect();
+                blobs.with_carried(wanted, &numbers, rows)?
+            }
+            None => blobs.stream(wanted)?,
+        };
         Ok(Box::new(ModelFeed {
             conversation: Rc::clone(self),
-            stream: blobs.stream(within(&self.messages, range))?,
+            stream,
             waiting: VecDeque::new(),
             next: range.start,
             turn: TurnNote::default(),
@@ -167,7 +213,7 @@ impl Conversation {
 struct ModelFeed {
     conversation: Rc<Conversation>,
     stream: BlobStream,
-    waiting: VecDeque<Blob>,
+    waiting: VecDeque<(Blob, Option<String>)>,
     next: usize,
     turn: TurnNote,
     shown: String,
@@ -176,9 +222,12 @@ struct ModelFeed {
 impl Feed for ModelFeed {
     fn next(&mut self, out: &mut Vec<Step>, warnings: &mut Vec<Warning>) -> Result<bool, DriverError> {
         if self.waiting.is_empty() {
-            self.waiting = self.stream.next(BATCH)?.into();
+            self.waiting = match self.conversation.rows {
+                Some(_) => self.stream.next_carried(BATCH)?.into(),
+                None => self.stream.next(BATCH)?.into_iter().map(|blob| (blob, None)).collect(),
+            };
         }
-        let Some(blob) = self.waiting.pop_front() else { return Ok(false) };
+        let Some((blob, carried)) = self.waiting.pop_front() else { return Ok(false) };
         let at = self.next;
         self.next += 1;
         let Some(id) = self.conversation.messages.get(at) else { return Ok(false) };
@@ -203,11 +252,19 @@ impl Feed for ModelFeed {
         if repaired > 0 {
             warnings.push(warning("repaired-text", format!("has {repaired} broken characters, replaced by U+FFFD")));
         }
-        let place = Place { blob: id, archived: self.conversation.archived.contains(&at) };
+        let note = self.conversation.notes.get(at).copied().unwrap_or_default();
+        let place = Place { blob: id, archived: note.archived };
         match message::steps(&text, place) {
-            Some(steps) => {
+            Some(mut steps) => {
+                // What was saved has one node a message.
+                if let [only] = &mut steps[..] {
+                    (only.saved, only.branch, only.carried) = (note.saved, note.branch, carried);
+                }
                 for mut step in steps {
-                    self.time(&mut step);
+                    step.request.clone_from(&step.node.request_id);
+                    if step.branch.is_none() {
+                        self.time(&mut step);
+                    }
                     out.push(step);
                 }
             }
@@ -229,9 +286,7 @@ impl ModelFeed {
             self.turn = turn.clone();
             step.at = step.at.or(self.turn.at);
             if self.turn.simulated && step.prompt.take().is_some() {
-                let mut metadata = step.node.metadata.clone();
-                metadata.insert_str(1, "\"kind\":\"simulated\",");
-                step.node.metadata = metadata;
+                step::mark_simulated(&mut step.node);
             }
         } else if step.node.role == Role::Assistant {
             step.at = self.turn.answers.get(&step.node.content).copied();

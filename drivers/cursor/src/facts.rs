@@ -38,8 +38,10 @@ pub(crate) struct Tokens {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) stats: Stats,
-    /// Id of the last node; 0 when there is none.
+    /// Id of the last node of the live branch; 0 when there is none.
     pub(crate) tip: i64,
+    /// Parent of each node.
+    parents: Vec<Option<i64>>,
     pub(crate) prompts: Vec<PromptHistoryEntry>,
     pub(crate) checkpoints: Vec<CheckpointRef>,
     pub(crate) warnings: Vec<Warning>,
@@ -47,7 +49,8 @@ pub(crate) struct Facts {
     starts: Vec<i64>,
     /// Time of each node.
     times: Vec<f64>,
-    outcomes: HashMap<String, Outcome>,
+    /// What became of each call, with the node that says so: an id may be used again.
+    outcomes: HashMap<String, Vec<(i64, Outcome)>>,
     names: HashMap<String, String>,
     /// Messages that make a call.
     callers: HashMap<String, Vec<usize>>,
@@ -60,7 +63,7 @@ impl Facts {
         let mut warnings = Vec::new();
         let mut chain = Chain::new(feed, Rc::default(), start, end);
         while let Some(steps) = chain.message(&mut warnings)? {
-            facts.starts.push(facts.tip);
+            facts.starts.push(facts.total());
             for step in steps {
                 facts.take(step);
             }
@@ -95,9 +98,33 @@ impl Facts {
         self.times.get(usize::try_from(node_id - 1).ok()?).copied()
     }
 
-    /// What became of a call.
-    pub(crate) fn outcome(&self, call: &str) -> Option<Outcome> {
-        self.outcomes.get(call).copied()
+    /// Number of nodes.
+    pub(crate) fn total(&self) -> i64 {
+        i64::try_from(self.parents.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Parent of a node; none when there is no such node, or nothing was gathered yet.
+    pub(crate) fn parent(&self, node_id: i64) -> Option<Option<i64>> {
+        self.parents.get(usize::try_from(node_id - 1).ok()?).copied()
+    }
+
+    /// The nodes of the live branch in order; none when that is all of them.
+    pub(crate) fn live(&self) -> Option<Vec<i64>> {
+        let mut live = Vec::new();
+        let mut next = Some(self.tip).filter(|tip| *tip > 0);
+        // A parent always comes before its child.
+        while let Some(node) = next {
+            live.push(node);
+            next = self.parent(node).flatten().filter(|parent| *parent < node);
+        }
+        live.reverse();
+        (live.len() != self.parents.len()).then_some(live)
+    }
+
+    /// What became of a call that a node made: what is said first after it.
+    pub(crate) fn outcome(&self, call: &str, node_id: i64) -> Option<Outcome> {
+        let told = self.outcomes.get(call)?;
+        told.iter().find(|(at, _)| *at > node_id).or(told.last()).map(|(_, outcome)| *outcome)
     }
 
     /// The tool that a call is of.
@@ -106,8 +133,11 @@ impl Facts {
     }
 
     fn take(&mut self, step: Step) {
-        let Step { node, prompt, checkpoint, .. } = step;
-        self.tip = node.node_id;
+        let Step { node, prompt, checkpoint, branch, .. } = step;
+        self.parents.push(node.parent_node_id);
+        if branch.is_none() {
+            self.tip = node.node_id;
+        }
         self.times.push(node.created_at);
         let stats = &mut self.stats;
         if let Some(content) = prompt {
@@ -140,7 +170,7 @@ impl Facts {
             stats.tool_errors += u64::from(result.status == ToolCallStatus::Error);
             let outcome =
                 Outcome { status: result.status, exit_code: result.exit_code, duration_ms: result.duration_ms };
-            self.outcomes.insert(id, outcome);
+            self.outcomes.entry(id).or_default().push((node.node_id, outcome));
         }
     }
 }

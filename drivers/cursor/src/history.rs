@@ -1,4 +1,4 @@
-//! One page of a session. All of its messages are one chain, so both branches are the same; one
+//! One page of a session. Mostly all of its messages are one chain, and both branches are the same; one
 //! look through them tells how many nodes there are and what became of the calls, and only the
 //! messages of the page, and those whose calls it answers, are made into nodes that stay.
 
@@ -6,7 +6,7 @@ use crate::facts::Facts;
 use crate::locate::locate;
 use crate::record::Record;
 use crate::step::Chain;
-use sepia_ir::{DriverError, HistoryPage, HistoryQuery, MessageNode, SessionRef};
+use sepia_ir::{Branch, DriverError, HistoryPage, HistoryQuery, MessageNode, SessionRef};
 use sepia_sdk::Host;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -16,16 +16,34 @@ use std::rc::Rc;
 pub(crate) fn page(host: &Host, session: &SessionRef, query: &HistoryQuery) -> Result<HistoryPage, DriverError> {
     let record = locate(host, session)?;
     let facts = Rc::new(record.facts()?);
-    let total = usize::try_from(facts.tip).unwrap_or_default();
+    let live = if query.branch == Branch::Live { facts.live() } else { None };
+    let total = live.as_ref().map_or(usize::try_from(facts.total()).unwrap_or_default(), Vec::len);
     let Range { start, end } = sepia_sdk::window(query, total);
     // Node ids count from 1.
     let id = |position: usize| i64::try_from(position).map_or(i64::MAX, |position| position + 1);
-    let inside = id(start)..id(end);
-    let (messages, before) = facts.messages(inside.start, inside.end);
-    let mut nodes = if inside.is_empty() { Vec::new() } else { read(&record, &facts, messages, before)? };
-    nodes.retain(|node| inside.contains(&node.node_id));
+    let nodes = match live {
+        None => nodes(&record, &facts, id(start)..id(end))?,
+        Some(live) => {
+            let page = &live[start..end];
+            let span = page.first().copied().unwrap_or_default()..page.last().map_or(0, |last| last + 1);
+            let mut nodes = nodes(&record, &facts, span)?;
+            nodes.retain(|node| page.binary_search(&node.node_id).is_ok());
+            nodes
+        }
+    };
     let tool_call_nodes = callers(&record, &facts, &nodes)?;
     Ok(HistoryPage { tool_call_nodes, total: total as u64, start: start as u64, index: None, nodes })
+}
+
+/// The nodes of these ids.
+fn nodes(record: &Record, facts: &Rc<Facts>, inside: Range<i64>) -> Result<Vec<MessageNode>, DriverError> {
+    if inside.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (messages, before) = facts.messages(inside.start, inside.end);
+    let mut nodes = read(record, facts, messages, before)?;
+    nodes.retain(|node| inside.contains(&node.node_id));
+    Ok(nodes)
 }
 
 fn read(

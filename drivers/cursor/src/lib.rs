@@ -13,6 +13,8 @@
 //! record                a session that was found
 //! step, facts           its messages as nodes, and what one look through them tells
 //! transcript, history   a session from its start to its end, and one page of it
+//! saved                 what rides along in a chat that came from elsewhere
+//! write                 chats being written
 //! ```
 
 mod blobs;
@@ -39,6 +41,7 @@ mod prompt;
 #[rustfmt::skip]
 mod proto;
 mod record;
+mod saved;
 mod scan;
 mod sources;
 mod step;
@@ -47,14 +50,16 @@ mod transcript;
 mod uri;
 mod work;
 mod workspaces;
+mod write;
 
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, Session, SessionRef, StoreAccess,
-    StoreKind, StoreRequest, Summary, SummaryDetail,
+    Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
+    ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
 
 pub use transcript::CursorTranscript;
+pub use write::CursorDraft;
 
 /// The driver.
 #[derive(Debug)]
@@ -62,15 +67,16 @@ pub struct Cursor;
 
 impl Driver for Cursor {
     fn manifest() -> Manifest {
-        let store = |name: &str, env: &[&str], default_path: &str| StoreRequest {
+        let store = |name: &str, env: &[&str], default_path: &str, access: StoreAccess| StoreRequest {
             name: name.to_owned(),
             env: env.iter().map(ToString::to_string).collect(),
             default_path: default_path.to_owned(),
             kind: StoreKind::Directory,
-            access: StoreAccess::Read,
+            access,
             follow_links_in: Vec::new(),
         };
-        let mut cursor = store(places::CURSOR, &["SEPIA_CURSOR_DIR", "CURSOR_DATA_DIR"], "~/.cursor");
+        let mut cursor =
+            store(places::CURSOR, &["SEPIA_CURSOR_DIR", "CURSOR_DATA_DIR"], "~/.cursor", StoreAccess::ReadWrite);
         cursor.follow_links_in = ["chats", "projects"].map(str::to_owned).to_vec();
         Manifest {
             id: "cursor".to_owned(),
@@ -79,8 +85,8 @@ impl Driver for Cursor {
             backend_type: record::BACKEND.to_owned(),
             stores: vec![
                 cursor,
-                store(places::CONFIG, &["SEPIA_CURSOR_CONFIG_DIR"], "$XDG_CONFIG_HOME/cursor"),
-                store(places::IDE, &["SEPIA_CURSOR_IDE_DIR"], "$XDG_CONFIG_HOME/Cursor/User"),
+                store(places::CONFIG, &["SEPIA_CURSOR_CONFIG_DIR"], "$XDG_CONFIG_HOME/cursor", StoreAccess::ReadWrite),
+                store(places::IDE, &["SEPIA_CURSOR_IDE_DIR"], "$XDG_CONFIG_HOME/Cursor/User", StoreAccess::Read),
             ],
             agent_command: vec!["cursor-agent".to_owned(), "acp".to_owned()],
             config_schema: r#"{"type":"object","properties":{"dir":{"type":"string","description":"directory of Cursor; the default is ~/.cursor"}}}"#.to_owned(),
@@ -121,4 +127,36 @@ impl SessionRead for Cursor {
     }
 }
 
-sepia_sdk::export_driver!(Cursor);
+impl SessionWrite for Cursor {
+    type Draft = CursorDraft;
+
+    fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<CursorDraft, DriverError> {
+        CursorDraft::begin(host, header, options)
+    }
+
+    fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {
+        write::rename(host, session, title)
+    }
+
+    fn plan_delete(host: &Host, session: &SessionRef) -> Result<Vec<Artifact>, DriverError> {
+        write::plan(host, session)
+    }
+
+    fn delete(host: &Host, session: &SessionRef) -> Result<DeleteOutcome, DriverError> {
+        write::delete(host, session)
+    }
+
+    fn rewind(host: &Host, session: &SessionRef, plan: &RewindPlan, header: Session) -> Result<(), DriverError> {
+        write::rewind(host, session, plan, &header)
+    }
+
+    fn common_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        write::common(calls)
+    }
+
+    fn own_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        write::own(calls)
+    }
+}
+
+sepia_sdk::export_driver!(Cursor, write);

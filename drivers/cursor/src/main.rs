@@ -3,5 +3,5 @@
 use sepia_driver_cursor::Cursor;
 
 fn main() -> std::process::ExitCode {
-    sepia_sdk::subprocess::serve::<Cursor>()
+    sepia_sdk::subprocess::serve_writing::<Cursor>()
 }

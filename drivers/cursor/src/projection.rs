@@ -126,6 +126,7 @@ pub(crate) fn record(
         file,
         typed: None,
         more: None,
+        kept: None,
     }))
 }
 

@@ -1,7 +1,9 @@
 //! A session that was found: its row, and how its messages are read.
 
+use crate::blobs::Blobs;
 use crate::facts::{Facts, Stats};
 use crate::key::Source;
+use crate::saved::{self, Saved};
 use crate::step::{ALL, Feed};
 use crate::time;
 use sepia_ir::{DriverError, PromptHistoryEntry, Session, Warning};
@@ -28,6 +30,17 @@ pub(crate) struct Record {
     pub(crate) typed: Option<Typed>,
     /// More that only a reader of the whole session wants to know, and that costs reading.
     pub(crate) more: Option<More>,
+    /// What rides along with it.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// What rides along with a session that was saved from elsewhere.
+#[derive(Clone)]
+pub(crate) struct Kept {
+    pub(crate) saved: Rc<Saved>,
+    pub(crate) blobs: Blobs,
+    /// The agent has written since.
+    pub(crate) went_on: bool,
 }
 
 /// Prompts, oldest first.
@@ -179,14 +192,33 @@ impl Times {
 impl Record {
     /// The row as it is listed.
     pub(crate) fn row(&self) -> Session {
-        Session { metadata: self.about.json(), ..self.session.clone() }
+        self.told(&self.about)
+    }
+
+    /// The session with its metadata, and what rides along put back.
+    fn told(&self, about: &About) -> Session {
+        let mut session = Session { metadata: about.json(), ..self.session.clone() };
+        if let Some(kept) = &self.kept {
+            kept.saved.restore(&mut session, kept.went_on);
+        }
+        session
+    }
+
+    /// Puts back the prompt history that rides along, unless the agent went on.
+    pub(crate) fn restore_prompts(&self, session: &mut Session) -> Result<(), DriverError> {
+        if let Some(kept) = self.kept.as_ref().filter(|kept| !kept.went_on)
+            && let Some(row) = kept.blobs.setting(&format!("{}prompts", kept.saved.rows()))?
+        {
+            saved::restore_prompts(session, &row);
+        }
+        Ok(())
     }
 
     /// The row of a session whose messages can't be read.
     pub(crate) fn broken(&self, error: &DriverError) -> Session {
         let mut about = self.about.clone();
         about.warnings.push(Warning::new("unreadable-messages", format!("the messages could not be read: {error}")));
-        Session { metadata: about.json(), ..self.session.clone() }
+        self.told(&about)
     }
 
     /// What one look through its messages tells.
@@ -211,8 +243,11 @@ impl Record {
             Some(Err(warning)) => about.warnings.push(warning),
             Some(Ok(_)) | None => {}
         }
-        let mut session = Session { metadata: about.json(), main_chain_id: facts.tip, ..self.session.clone() };
-        session.checkpoints.clone_from(&facts.checkpoints);
+        let mut session = self.told(&about);
+        session.main_chain_id = facts.tip;
+        if session.checkpoints.is_empty() {
+            session.checkpoints.clone_from(&facts.checkpoints);
+        }
         Ok((session, facts))
     }
 }

@@ -1,9 +1,11 @@
 //! Messages on their way to becoming nodes, whichever space of the store they come from.
 
 use crate::facts::Facts;
+use crate::outcome::Outcome;
 use sepia_ir::{DriverError, MessageNode, Warning};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -18,11 +20,19 @@ pub(crate) struct Step {
     pub(crate) prompt: Option<String>,
     /// The state of the files that was kept before it.
     pub(crate) checkpoint: Option<String>,
+    /// The request that it begins or belongs to, as the agent has it.
+    pub(crate) request: Option<String>,
+    /// Which of the nodes that were saved together it is.
+    pub(crate) saved: Option<u32>,
+    /// It is on a branch that was left, under this one of the saved nodes.
+    pub(crate) branch: Option<Option<u32>>,
+    /// What rides along with it.
+    pub(crate) carried: Option<String>,
 }
 
 impl Step {
     pub(crate) fn new(node: MessageNode) -> Self {
-        Self { node, at: None, prompt: None, checkpoint: None }
+        Self { node, at: None, prompt: None, checkpoint: None, request: None, saved: None, branch: None, carried: None }
     }
 }
 
@@ -136,6 +146,10 @@ pub(crate) struct Chain {
     feed: Box<dyn Feed>,
     facts: Rc<Facts>,
     node_id: i64,
+    /// The last node of the live branch.
+    live: Option<i64>,
+    /// Nodes that were saved together, as far as there are branches.
+    saved: HashMap<u32, i64>,
     /// Time of the nodes that have none: that of the one before.
     now: f64,
     latest: f64,
@@ -145,7 +159,7 @@ impl Chain {
     /// `start` and `end` are the times of the session; `facts` may be empty, and then no outcomes
     /// are told on calls.
     pub(crate) fn new(feed: Box<dyn Feed>, facts: Rc<Facts>, start: f64, end: f64) -> Self {
-        Self { feed, facts, node_id: 0, now: start, latest: end }
+        Self { feed, facts, node_id: 0, live: None, saved: HashMap::new(), now: start, latest: end }
     }
 
     /// From a message on before which there are so many nodes.
@@ -171,37 +185,55 @@ impl Chain {
         }
         for step in &mut steps {
             self.place(step);
+            self.restore(step, warnings);
         }
         Ok(Some(steps))
     }
 
-    fn place(&mut self, step: &mut Step) {
-        let node = &mut step.node;
-        node.parent_node_id = (self.node_id > 0).then_some(self.node_id);
+    /// Puts back what rides along. On the first look through a session only whether that can be
+    /// done is looked at.
+    fn restore(&self, step: &mut Step, warnings: &mut Vec<Warning>) {
+        let Some(carried) = step.carried.take() else { return };
+        let restored = if self.facts.total() == 0 {
+            crate::json::Object::parse(&carried).is_some()
+        } else {
+            sepia_sdk::carried::restore(&mut step.node, &carried)
+        };
+        if !restored {
+            let message =
+                format!("what was kept beside node {} is of no known shape and was passed over", step.node.node_id);
+            warnings.push(Warning::new("broken-note", message).passing_over(carried.len() as u64));
+        }
+    }
+
+    /// The node's id and parent.
+    fn hang(&mut self, step: &mut Step) {
         self.node_id += 1;
+        let node = &mut step.node;
         node.node_id = self.node_id;
+        let computed = match step.branch {
+            None => self.live,
+            Some(parent) => parent.and_then(|saved| self.saved.get(&saved)).copied(),
+        };
+        node.parent_node_id = self.facts.parent(self.node_id).unwrap_or(computed);
+        if step.branch.is_none() {
+            self.live = Some(self.node_id);
+        }
+        if let Some(saved) = step.saved {
+            self.saved.insert(saved, self.node_id);
+        }
+    }
+
+    fn place(&mut self, step: &mut Step) {
+        self.hang(step);
+        let node = &mut step.node;
         if let Some(at) = step.at {
             // A record of the future tells nothing about when it was made.
             self.now = crate::time::not_after(at, self.latest).0;
         }
         node.created_at = self.facts.time(node.node_id).unwrap_or(self.now);
-        for (index, call) in (0i64..).zip(&mut node.tool_calls) {
-            call.index = index;
-            if call.id.is_empty() {
-                call.id = format!("call-{}-{}", node.node_id, index + 1);
-            }
-            if call.name.is_empty() {
-                "unknown".clone_into(&mut call.name);
-            }
-        }
-        let ids: Vec<String> = node.tool_calls.iter().map(|call| call.id.clone()).collect();
-        for (at, call) in node.tool_calls.iter_mut().enumerate() {
-            if ids[..at].contains(&call.id) {
-                call.id = format!("{}#{}", call.id, at + 1);
-            } else if let Some(outcome) = self.facts.outcome(&call.id) {
-                outcome.fold(call);
-            }
-        }
+        let node_id = node.node_id;
+        settle_calls(node, |call| self.facts.outcome(call, node_id));
         if node.role == sepia_ir::Role::Tool {
             if node.tool_call_id.as_deref().is_none_or(str::is_empty) {
                 node.tool_call_id = Some(format!("result-{}", node.node_id));
@@ -211,5 +243,33 @@ impl Chain {
                     node.tool_call_id.as_deref().and_then(|id| self.facts.tool_name(id)).map(str::to_owned);
             }
         }
+    }
+}
+
+/// Numbers the calls of a node, names those that have no id, and tells what became of them.
+pub(crate) fn settle_calls(node: &mut MessageNode, outcome: impl Fn(&str) -> Option<Outcome>) {
+    for (index, call) in (0i64..).zip(&mut node.tool_calls) {
+        call.index = index;
+        if call.id.is_empty() {
+            call.id = format!("call-{}-{}", node.node_id, index + 1);
+        }
+        if call.name.is_empty() {
+            "unknown".clone_into(&mut call.name);
+        }
+    }
+    let ids: Vec<String> = node.tool_calls.iter().map(|call| call.id.clone()).collect();
+    for (at, call) in node.tool_calls.iter_mut().enumerate() {
+        if ids[..at].contains(&call.id) {
+            call.id = format!("{}#{}", call.id, at + 1);
+        } else if let Some(outcome) = outcome(&call.id) {
+            outcome.fold(call);
+        }
+    }
+}
+
+/// Notes of a prompt that the agent wrote it itself.
+pub(crate) fn mark_simulated(node: &mut MessageNode) {
+    if node.metadata.starts_with('{') {
+        node.metadata.insert_str(1, "\"kind\":\"simulated\",");
     }
 }

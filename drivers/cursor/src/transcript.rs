@@ -26,7 +26,9 @@ impl CursorTranscript {
         let record = locate(host, session)?;
         let (mut header, facts) = record.in_full()?;
         header.prompt_history.clone_from(&facts.prompts);
-        let chain = Chain::new((record.reader)(ALL)?, Rc::new(facts), header.created_at, header.last_activity_at);
+        record.restore_prompts(&mut header)?;
+        let times = (record.session.created_at, record.session.last_activity_at);
+        let chain = Chain::new((record.reader)(ALL)?, Rc::new(facts), times.0, times.1);
         Ok(Self { header, chain, waiting: VecDeque::new() })
     }
 }

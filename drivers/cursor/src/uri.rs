@@ -18,6 +18,20 @@ pub(crate) fn path(uri: &str) -> Option<String> {
     (!path.is_empty()).then(|| path.to_owned())
 }
 
+/// The `file://` URI of an absolute path.
+pub(crate) fn of_path(path: &str) -> String {
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push('%');
+            uri.push_str(&crate::blobs::hex(&[byte]).to_ascii_uppercase());
+        }
+    }
+    uri
+}
+
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -32,7 +46,15 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::path;
+    use super::{of_path, path};
+
+    #[test]
+    fn paths_become_uris_and_come_back() {
+        assert_eq!(of_path("/home/dev/my app"), "file:///home/dev/my%20app");
+        for plain in ["/", "/home/dev/é %2F#?", "c:/w"] {
+            assert_eq!(path(&of_path(plain)).as_deref(), Some(plain));
+        }
+    }
 
     #[test]
     fn uris_become_paths() {

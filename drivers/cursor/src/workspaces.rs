@@ -203,5 +203,5 @@ fn record(tab: &Object<'_>, bubbles: Vec<String>, path: &str, folder: Option<Str
     let (bubbles, shown) = (Rc::new(bubbles), format!("chat {id} in `{path}`"));
     let reader: Reader =
         Rc::new(move |range| Ok(Part::of(Box::new(ListFeed::new(Rc::clone(&bubbles), shown.clone())), &range)));
-    Some(Record { session, about, reader, file: None, typed: None, more: None })
+    Some(Record { session, about, reader, file: None, typed: None, more: None, kept: None })
 }

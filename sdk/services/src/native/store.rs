@@ -15,7 +15,7 @@ use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Bytes of one `read` at most.
@@ -55,6 +55,8 @@ pub struct Store {
     home: PathBuf,
     exists: bool,
     root: Option<Dir>,
+    /// The directory of a store that was made after it was opened.
+    made: OnceLock<Dir>,
     links: Vec<Link>,
     skipped: Vec<SkippedLink>,
     deadline: Deadline,
@@ -102,6 +104,7 @@ impl Store {
             home: place.to_owned(),
             exists: false,
             root: None,
+            made: OnceLock::new(),
             links: Vec::new(),
             skipped: Vec::new(),
             deadline: Deadline::default(),
@@ -160,12 +163,26 @@ impl Store {
 
     /// Whether there is anything at its place.
     pub fn exists(&self) -> bool {
-        self.exists
+        self.exists || self.made().is_some()
     }
 
     /// Its directory; none for a database and for what does not exist.
     pub fn root(&self) -> Option<&Dir> {
-        self.root.as_ref()
+        self.root.as_ref().or_else(|| self.made())
+    }
+
+    /// The directory of a store that was not there when it was opened, and is now: the first write of a
+    /// call makes it, and what reads in that call has to see what was written. A link is not taken for it.
+    fn made(&self) -> Option<&Dir> {
+        if self.exists || !self.directory {
+            return None;
+        }
+        if self.made.get().is_none() && std::fs::symlink_metadata(&self.place).is_ok_and(|about| about.is_dir()) {
+            let dir = Dir::open_ambient_dir(&self.place, ambient_authority()).ok()?;
+            // Another thread may have been first, with the same directory.
+            let _ = self.made.set(dir);
+        }
+        self.made.get()
     }
 
     /// The links that are followed, sorted by path.
@@ -217,10 +234,10 @@ impl Store {
 
     /// The file of a database, and how messages name it.
     pub(super) fn database_file(&self, path: &str) -> Result<(PathBuf, String), ServiceError> {
-        let (file, name) = match (&self.root, path) {
+        let (file, name) = match (self.root(), path) {
             (None, "") if self.exists => (self.home.clone(), self.name.as_str()),
             (None, "") => return Err(ServiceError::NotFound(shown(&self.name))),
-            (None, _) if !self.exists => return Err(ServiceError::NotFound(shown(path))),
+            (None, _) if !self.exists() => return Err(ServiceError::NotFound(shown(path))),
             _ => (self.real(path)?, path),
         };
         Ok((file, shown(name)))
@@ -290,7 +307,7 @@ impl Store {
     /// nanoseconds) and inode; none for one that is not there or lies outside. For a store that
     /// is a database the path is what comes after its name: `""`, `"-wal"`.
     pub fn look(&self, path: &str) -> Option<(u64, u64, u64)> {
-        if self.root.is_some() {
+        if self.root().is_some() {
             let about = self.metadata(path)?;
             return Some((about.size(), epoch_ns(about.mtime(), about.mtime_nsec()), about.ino()));
         }
@@ -347,7 +364,7 @@ impl Store {
 
     /// The directory handle that a path starts from, and the rest of the path.
     pub(super) fn resolve<'a>(&self, path: &'a str) -> Result<(&Dir, &'a str), ServiceError> {
-        let root = self.root.as_ref().ok_or_else(|| {
+        let root = self.root().ok_or_else(|| {
             if self.exists {
                 ServiceError::Query(format!("store `{}` is a database and has no files", self.name))
             } else {
@@ -362,7 +379,7 @@ impl Store {
     pub(super) fn inside(&self, path: &str) -> Option<(&Dir, PathBuf)> {
         let real = self.place_of_directory(path).canonicalize().ok()?;
         let in_link = self.links.iter().find_map(|link| Some((&link.dir, real.strip_prefix(&link.target).ok()?)));
-        let in_root = || Some((self.root.as_ref()?, real.strip_prefix(&self.home).ok()?));
+        let in_root = || Some((self.root()?, real.strip_prefix(&self.home).ok()?));
         let (dir, rest) = in_link.or_else(in_root)?;
         Some((dir, rest.to_owned()))
     }
