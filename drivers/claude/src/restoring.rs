@@ -105,7 +105,7 @@ pub(crate) struct Carried {
 }
 
 /// What else is known of the session.
-pub(crate) struct Told {
+pub(crate) struct Known {
     /// A person gave it a title.
     pub(crate) renamed: bool,
     /// Where the newest message is.
@@ -123,13 +123,13 @@ impl Carried {
     }
 
     /// Puts it on the session. What changes with every turn holds only as long as nobody went on after the record.
-    pub(crate) fn restore(&self, session: &mut Session, told: &Told) {
+    pub(crate) fn restore(&self, session: &mut Session, known: &Known) {
         let text = clean(&self.text);
         let Ok(members) = parse::<Object<'_>>(&text) else { return };
-        let untouched = told.spoken_at.is_none_or(|spoken| spoken < self.offset);
+        let untouched = known.spoken_at.is_none_or(|spoken| spoken < self.offset);
         for (name, value) in members.0 {
             match name.as_ref() {
-                "title" => title(session, value, told.renamed),
+                "title" => title(session, value, known.renamed),
                 "agentMode" if untouched => put(&mut session.agent_mode, value),
                 "model" if untouched => put(&mut session.model, value),
                 "lastActivityAt" if untouched => put_time(&mut session.last_activity_at, value),
@@ -138,15 +138,15 @@ impl Carried {
                 "cogsJson" => list(&mut session.cogs_json, value),
                 "workspaceDirs" => list(&mut session.workspace_dirs, value),
                 "hidden" => put(&mut session.hidden, value),
-                "checkpoints" if told.full => put(&mut session.checkpoints, value),
-                "promptHistory" if told.full && untouched => {
+                "checkpoints" if known.full => put(&mut session.checkpoints, value),
+                "promptHistory" if known.full && untouched => {
                     put::<Vec<PromptHistoryEntry>>(&mut session.prompt_history, value);
                 }
                 "metadata" => session.metadata = metadata(value, &session.metadata, untouched),
                 _ => {}
             }
         }
-        (session.last_activity_at, _) = time::not_after(session.last_activity_at, told.file);
+        (session.last_activity_at, _) = time::not_after(session.last_activity_at, known.file);
         session.created_at = session.created_at.min(session.last_activity_at);
     }
 }

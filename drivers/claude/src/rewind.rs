@@ -9,6 +9,7 @@ use crate::lines::{Lines, MAX_LINE};
 use crate::place::{self, STORE, Transcript};
 use crate::prompt::{self, Spoken};
 use crate::save::closing::leaf_record;
+use crate::save::prompts::LONGEST_PROMPT;
 use crate::save::record::Records;
 use crate::save::target::uuid_of;
 use crate::transcript::tree;
@@ -16,9 +17,6 @@ use sepia_ir::{DriverError, ErrorCode, RewindPlan, Session, SessionRef};
 use sepia_sdk::Host;
 use std::collections::HashSet;
 use std::rc::Rc;
-
-/// Characters of a prompt that the agent notes.
-const LONGEST_PROMPT: usize = 200;
 
 members! {
     /// A record, for its id.
@@ -69,7 +67,12 @@ fn tip(index: &Index, plan: &RewindPlan, header: &Session) -> Result<u32, Driver
     let kept: HashSet<u32> = plan.kept.iter().filter_map(|node| at(*node)).collect();
     let named = at(header.main_chain_id).filter(|tip| kept.contains(tip));
     let tip = named.or_else(|| index.live().into_iter().rfind(|node| kept.contains(node)));
+    let above = |tip: u32| Index { tip: tip + 1, ..index.clone() }.live();
     match tip {
+        Some(tip) if above(tip).iter().any(|node| !kept.contains(node)) => {
+            let message = "a message that shall stay follows one that shall go; choose an earlier one to go back to";
+            Err(DriverError::new(ErrorCode::Invalid, message))
+        }
         Some(tip) if index.nodes[tip as usize].kind != NodeKind::System => Ok(tip),
         Some(_) => {
             let message = "the agent goes on from messages of the person, the model or a tool; choose one of these";

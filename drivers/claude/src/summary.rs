@@ -11,7 +11,7 @@ use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
 use crate::projection::Detail;
 use crate::prompts;
-use crate::restoring::Told;
+use crate::restoring::Known;
 use crate::time;
 use crate::title::{self, Titles};
 use sepia_ir::{
@@ -243,9 +243,9 @@ impl Source<'_> {
     /// Puts on a session what its file carries of it.
     fn restore(&self, session: &mut Session, titles: &Titles, spoken_at: Option<u64>, full: bool) {
         let Some(carried) = titles.carried.as_ref().filter(|_| !self.transcript.is_agent()) else { return };
-        let told =
-            Told { renamed: titles.custom.is_some(), spoken_at, full, file: time::of_file(self.file.modified_ns) };
-        carried.restore(session, &told);
+        let known =
+            Known { renamed: titles.custom.is_some(), spoken_at, full, file: time::of_file(self.file.modified_ns) };
+        carried.restore(session, &known);
     }
 
     /// The session that the file is named after.

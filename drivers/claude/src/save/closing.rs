@@ -13,11 +13,11 @@ use sepia_sdk::carried;
 pub(crate) fn write(turns: &mut Turns, mut header: Session) {
     let metadata = std::mem::take(&mut header.metadata);
     let own: OwnSession<'_> = parse(&metadata).unwrap_or_default();
-    let told = &turns.told;
-    let texts = [&told.prompt, &told.command, &told.last_prompt];
+    let prompts = &turns.prompts;
+    let texts = [&prompts.first, &prompts.command, &prompts.last];
     let derived = texts.into_iter().flatten().map(|text| sepia_sdk::one_line(text)).find(|title| !title.is_empty());
-    let last_prompt = told.last_prompt.clone().unwrap_or_default();
-    let prompts = turns.told.other_prompts();
+    let last_prompt = prompts.last.clone().unwrap_or_default();
+    let prompts = turns.prompts.others();
     let mut native = unlike(&header);
     native.title = title(&mut turns.records, &header, &own, derived);
     if let Some(prompts) = prompts {

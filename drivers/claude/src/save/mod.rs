@@ -3,7 +3,10 @@
 //! ```text
 //! target     which file, and what is there already
 //! folder     the folder of a project
-//! turn       nodes as records
+//! turn       messages and results as records
+//! answer     answers
+//! notes      what is no message
+//! prompts    what the person typed
 //! content    blocks of a message
 //! own        what metadata tells of records that were the agent's own
 //! fresh      ids
@@ -15,11 +18,14 @@
 //!
 //! Sub-agents are sessions of their own and are not written with the session that they worked for.
 
+mod answer;
 pub(crate) mod closing;
 mod content;
 mod folder;
 mod fresh;
+mod notes;
 mod own;
+pub(crate) mod prompts;
 pub(crate) mod record;
 mod riding;
 pub(crate) mod target;
@@ -55,7 +61,7 @@ pub struct ClaudeDraft {
     turns: Turns,
     /// An answer whose results come next, with those that came.
     open: Option<Open>,
-    /// None in a dry run, and after the end.
+    /// None until there is something to write, in a dry run, and after the end.
     file: Option<Box<dyn NewFile>>,
     /// What is to be put back when the new file turns out wrong.
     old: Option<Box<dyn NewFile>>,
@@ -91,13 +97,17 @@ impl ClaudeDraft {
             let message = "it was the sub-agent of another session, and is a session of its own here";
             turns.losses.push(Loss { kind: LossKind::Dropped, node_id: None, message: message.into() });
         }
-        let (mut file, mut old) = (None, None);
-        if !options.dry_run {
-            old = target.copy(host)?;
-            file = Some(host.create(STORE, &target.path, MODE)?);
-        }
-        let host = host.clone();
-        Ok(Self { host, header, target, turns, open: None, file, old, dry_run: options.dry_run, committed: false })
+        Ok(Self {
+            host: host.clone(),
+            header,
+            target,
+            turns,
+            open: None,
+            file: None,
+            old: None,
+            dry_run: options.dry_run,
+            committed: false,
+        })
     }
 
     fn close_answer(&mut self) {
@@ -134,7 +144,11 @@ impl ClaudeDraft {
         if !all && bytes.len() < PIECE {
             return Ok(());
         }
-        if let Some(file) = &mut self.file {
+        if !self.dry_run {
+            let file = match &mut self.file {
+                Some(file) => file,
+                none => none.insert(self.host.create(STORE, &self.target.path, MODE)?),
+            };
             for piece in bytes.chunks(PIECE) {
                 file.write(piece)?;
             }
@@ -156,6 +170,7 @@ impl ClaudeDraft {
     /// Puts the file in its place and takes away the one that it replaces, if that was elsewhere.
     fn place(&mut self) -> Result<(), DriverError> {
         let Some(file) = self.file.take() else { return Ok(()) };
+        self.old = self.target.copy(&self.host)?;
         file.commit(Some(self.target.expected()))?;
         self.committed = true;
         let Some((old, _)) = self.target.old.as_ref().filter(|(old, _)| *old != self.target.path) else {
@@ -181,7 +196,7 @@ impl sepia_sdk::Draft for ClaudeDraft {
 
     fn commit(&mut self) -> Result<SaveReport, DriverError> {
         self.close_answer();
-        if !self.turns.told.spoken {
+        if !self.turns.spoken {
             let message = "a session without a message can't be resumed by this agent, so none was written";
             return Err(DriverError::new(ErrorCode::Invalid, message));
         }

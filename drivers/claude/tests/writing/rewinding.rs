@@ -81,6 +81,8 @@ fn a_plan_of_another_session_is_refused() {
         let error = Claude::rewind(&ground.host(), &by_id(S1), &plan, header(2)).unwrap_err();
         assert_eq!(error.code, ErrorCode::Conflict);
     }
+    let error = Claude::rewind(&ground.host(), &by_id(S1), &plan(&[1, 3], &[2, 4]), header(3)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Invalid, "what stays would follow what goes");
     let error = Claude::rewind(&ground.host(), &by_id(S1), &plan(&[], &[1, 2, 3, 4]), header(0)).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unsupported);
     assert_eq!(ground.demo.bytes(), before);
