@@ -9,6 +9,7 @@ use crate::lines::{self, Repair};
 use crate::metadata::{self, Members};
 use crate::outcome::{Outcome, locations};
 use crate::prompt::{self, Spoken};
+use crate::restoring;
 use crate::stub::Stub;
 use crate::time;
 use sepia_ir::{MessageNode, Role, TokenUsage, ToolCall};
@@ -49,7 +50,11 @@ struct Slot {
     /// Output tokens of the line whose usage stands on the node.
     counted: Option<f64>,
     thinking: Vec<String>,
+    /// Signature, or sealed payload, of each of them.
+    seals: Vec<Option<String>>,
     warnings: Vec<String>,
+    /// What the record carries of the node, as JSON text.
+    carried: Option<String>,
 }
 
 impl Assembler {
@@ -191,11 +196,11 @@ impl Assembler {
                         Some("tool_use") => slot.call(&block),
                         Some("thinking") => {
                             slot.thinking.push(block.thinking.take().unwrap_or_default().into_owned());
-                            slot.node.thinking_signature = block.signature.take().map(Cow::into_owned);
+                            slot.sealed(block.signature.take().map(Cow::into_owned));
                         }
                         Some("redacted_thinking") => {
                             slot.thinking.push("[redacted]".to_owned());
-                            slot.node.thinking_signature = block.data.take().map(Cow::into_owned);
+                            slot.sealed(block.data.take().map(Cow::into_owned));
                         }
                         _ => {
                             if !slot.content.shown(&mut block) {
@@ -436,7 +441,9 @@ impl Slot {
             members: Members::default(),
             counted: None,
             thinking: Vec::new(),
+            seals: Vec::new(),
             warnings: Vec::new(),
+            carried: None,
         }
     }
 
@@ -461,6 +468,26 @@ impl Slot {
     fn line(&mut self, entry: &Entry<'_>, warning: Option<String>) {
         self.uuids.extend(entry.uuid.get().map(str::to_owned));
         self.warnings.extend(warning);
+        if self.carried.is_none() {
+            self.carried = entry.carried.map(|raw| raw.get().to_owned());
+        }
+    }
+
+    /// Notes the seal of a block of reasoning.
+    fn sealed(&mut self, seal: Option<String>) {
+        self.node.thinking_signature.clone_from(&seal);
+        self.seals.push(seal);
+    }
+
+    /// Blocks of reasoning one by one: joined, as the node has them, no seal fits any more.
+    fn reasoning(&self) -> Vec<String> {
+        let block = |(text, seal): (&String, &Option<String>)| {
+            let mut block = Members::default();
+            block.text("thinking", text);
+            block.maybe("signature", seal.as_deref());
+            block.finish()
+        };
+        self.thinking.iter().zip(&self.seals).map(block).collect()
     }
 
     fn call(&mut self, block: &crate::entry::ContentBlock<'_>) {
@@ -496,7 +523,8 @@ impl Slot {
     }
 
     fn finish(self, plan: crate::index::NodePlan) -> MessageNode {
-        let Self { mut node, content, uuids, parent_uuid, mut members, thinking, warnings, .. } = self;
+        let reasoning = if self.thinking.len() > 1 { self.reasoning() } else { Vec::new() };
+        let Self { mut node, content, uuids, parent_uuid, mut members, thinking, warnings, carried, .. } = self;
         let opaque =
             if node.role == Role::Tool || node.role == Role::System { content.opaque } else { content.give(&mut node) };
         if node.role == Role::User {
@@ -522,9 +550,13 @@ impl Slot {
         members.flag("parentGuessed", plan.marks & GUESSED_PARENT != 0);
         members.flag("logicalParent", plan.marks & LOGICAL_PARENT != 0);
         members.flag("parallel", plan.marks & PARALLEL != 0);
+        members.list("thinkingBlocks", &reasoning);
         members.list("opaqueBlocks", &opaque);
         members.list("warnings", &warnings);
         node.metadata = members.finish();
+        if let Some(carried) = carried {
+            restoring::node(&mut node, &carried, !warnings.is_empty());
+        }
         node
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::ids::{Id, IdMap, Mix};
 use crate::index::{GUESSED_PARENT, LOGICAL_PARENT, NodeKind, NodePlan, PARALLEL, position};
-use crate::projection::ParentMember;
+use crate::projection::{Line, ParentMember};
 use std::collections::{HashMap, HashSet};
 
 /// A line of the tree.
@@ -19,6 +19,10 @@ pub(crate) struct TreeLine {
     pub(crate) logical_parent: Id,
     /// The line that made the call which this answers.
     pub(crate) source: Id,
+    /// The parent is just the recorded one: nothing is mended.
+    pub(crate) exact: bool,
+    /// It stands for a node that the agent has no place for.
+    pub(crate) carried: bool,
     /// Nodes that the line makes or adds to, from 0, the end exclusive; equal for a link.
     pub(crate) nodes: (u32, u32),
     /// Latest line with a node before this one, from 1; 0 when there is none.
@@ -36,11 +40,25 @@ pub(crate) struct Tree {
     pub(crate) aliases: IdMap<u32>,
     /// `leafUuid` of the latest record that told one.
     pub(crate) leaf: Id,
+    /// That leaf holds although the newest line may descend from it: the person went back to it.
+    explicit: bool,
     /// Latest line with a node, from 1; 0 when there is none.
     pub(crate) latest: u32,
 }
 
 impl Tree {
+    /// Takes what a line says of the leaf. One that was said explicitly holds until a record is added.
+    pub(crate) fn note_leaf(&mut self, line: &Line<'_>) {
+        match line.kind {
+            "last-prompt" if line.leaf != 0 => {
+                self.explicit = line.explicit || self.explicit && line.leaf == self.leaf;
+                self.leaf = line.leaf;
+            }
+            "user" | "assistant" | "system" | "attachment" if line.uuid.is_some() => self.explicit = false,
+            _ => {}
+        }
+    }
+
     /// Line that each line follows, from 1, 0 for roots; and the marks of its first node.
     fn ups(&self) -> Vec<(u32, u8)> {
         self.lines.iter().map(|line| self.up(line)).collect()
@@ -90,7 +108,9 @@ impl Tree {
                 other.kind == NodeKind::Tool && other.call == call
             };
             let mut parent = natural;
-            if plan.kind == NodeKind::Tool && plan.call > 0 {
+            if line.exact {
+                // Nothing of it is to be mended.
+            } else if plan.kind == NodeKind::Tool && plan.call > 0 {
                 let beside = natural == plan.call || natural > 0 && is_result_of(plan.call, natural);
                 if beside && plan.marks & DUPLICATE_ANSWER == 0 {
                     parent = batches.get(&plan.call).copied().unwrap_or(natural);
@@ -152,7 +172,7 @@ impl Tree {
         let newest = self.lines.len();
         let noted = self.places.get(&self.leaf).map(|at| *at as usize + 1).filter(|_| self.leaf != 0);
         let leaf = match noted {
-            Some(noted) if !descends(ups, newest, noted) => noted,
+            Some(noted) if self.explicit || !descends(ups, newest, noted) => noted,
             _ => newest,
         };
         let mut any = 0;
@@ -161,7 +181,8 @@ impl Tree {
         while at > 0 && met.insert(at) {
             let (from, until) = self.lines[at - 1].nodes;
             if until > from {
-                if nodes[until as usize - 1].kind != NodeKind::System {
+                let carried = self.lines[at - 1].carried && noted == Some(at);
+                if carried || nodes[until as usize - 1].kind != NodeKind::System {
                     return until;
                 }
                 if any == 0 {

@@ -7,7 +7,7 @@ use crate::lines::{Lines, MAX_LINE};
 use crate::outline::outlined;
 use crate::time;
 use sepia_ir::{CheckpointRef, DriverError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 members! {
@@ -26,26 +26,28 @@ members! {
 }
 
 /// `metadata.fileHistory` of a session: enough to bring files back.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileHistory {
     /// Folder of the contents, below `file-history` of the store.
-    session_id: String,
+    pub(crate) session_id: String,
     /// By the checkpoint's `ref`.
-    snapshots: BTreeMap<String, Files>,
+    pub(crate) snapshots: BTreeMap<String, Files>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct Files {
+/// The files of a checkpoint.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Files {
     /// By the path relative to the working directory.
-    files: BTreeMap<String, Version>,
+    pub(crate) files: BTreeMap<String, Version>,
 }
 
-#[derive(Debug, Serialize)]
-struct Version {
+/// A file as it was.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Version {
     /// File of the content; none: the file did not exist.
-    backup: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) backup: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
 }
 

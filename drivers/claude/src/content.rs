@@ -106,7 +106,7 @@ fn document(source: &mut Source<'_>, name: Option<String>) -> Block {
 }
 
 /// Bytes that base64 text stands for.
-fn decoded_length(base64: &str) -> usize {
+pub(crate) fn decoded_length(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 

@@ -61,9 +61,7 @@ impl Draft {
         if self.created.is_none() {
             self.created = line.time;
         }
-        if line.leaf != 0 && line.kind == "last-prompt" {
-            self.tree.leaf = line.leaf;
-        }
+        self.tree.note_leaf(line);
         if line.kind == "file-history-snapshot" && line.alias != 0 {
             self.tree.aliases.insert(line.alias, self.tree.latest);
         }
@@ -88,6 +86,8 @@ impl Draft {
             parent: line.parent,
             logical_parent: line.logical_parent,
             source: line.source,
+            exact: line.exact,
+            carried: line.carries_node,
             nodes,
             earlier: self.tree.latest,
         });
@@ -202,7 +202,7 @@ impl Draft {
 
     fn system(&mut self, line: &Line<'_>, number: u32) -> (u32, u32) {
         let from = position(self.index.nodes.len());
-        if !matches!(line.subtype, "compact_boundary" | "local_command") {
+        if !line.carries_node && !matches!(line.subtype, "compact_boundary" | "local_command") {
             return (from, from);
         }
         if line.subtype == "compact_boundary" {

@@ -47,6 +47,8 @@ pub(crate) struct Ends {
     /// The newest prompt as the agent noted it, cut by the agent.
     pub(crate) last_prompt: Option<String>,
     pub(crate) warnings: Vec<Warning>,
+    /// Where the newest message begins, as far as the end of the file was looked at.
+    pub(crate) spoken_at: Option<u64>,
 }
 
 /// Which lines of a file are the session's.
@@ -150,7 +152,10 @@ impl Ends {
             let mut first = true;
             while let Some(line) = previous_line(&tail, end, start == 0) {
                 let last_of_file = std::mem::take(&mut first) && line.end == tail.len();
-                if !newest.take(self, &tail[line.clone()], scope) && last_of_file && !line.is_empty() {
+                if !newest.take(start + line.start as u64, &tail[line.clone()], scope)
+                    && last_of_file
+                    && !line.is_empty()
+                {
                     self.torn(file, start + line.start as u64, line.len());
                 }
                 if newest.complete() || line.start == 0 {
@@ -205,11 +210,12 @@ struct Newest {
     permission_mode: Option<String>,
     last_prompt: Option<String>,
     conversational: bool,
+    spoken_at: Option<u64>,
 }
 
 impl Newest {
     /// Takes a line, newest first; whether it could be parsed.
-    fn take(&mut self, _ends: &Ends, line: &[u8], scope: Scope) -> bool {
+    fn take(&mut self, offset: u64, line: &[u8], scope: Scope) -> bool {
         self.lines += u32::from(!line.trim_ascii().is_empty());
         let mut read = |outline: &Outline<'_>| {
             if !scope.holds(outline) {
@@ -217,6 +223,7 @@ impl Newest {
             }
             if matches!(outline.kind.get(), Some("user" | "assistant")) {
                 self.conversational = true;
+                self.spoken_at = self.spoken_at.max(Some(offset));
                 if let Some(time) = time::of_part(outline.timestamp) {
                     self.time = Some(self.time.map_or(time, |known| known.max(time)));
                 }
@@ -248,6 +255,7 @@ impl Newest {
         ends.entrypoint = self.entrypoint;
         ends.permission_mode = self.permission_mode;
         ends.last_prompt = self.last_prompt;
+        ends.spoken_at = self.spoken_at;
     }
 }
 

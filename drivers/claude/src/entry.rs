@@ -34,6 +34,7 @@ members! {
         error: Raw<'a> = "error",
         api_error_status: Raw<'a> = "apiErrorStatus",
         forked_from: Raw<'a> = "forkedFrom",
+        carried: Raw<'a> = "sepia",
     }
 }
 
@@ -59,6 +60,7 @@ members! {
         last_prompt: Str<'a> = "lastPrompt",
         message_id: Str<'a> = "messageId",
         snapshot: Raw<'a> = "snapshot",
+        carried: Raw<'a> = "sepia",
     }
 }
 

@@ -7,6 +7,8 @@ use crate::lines::{self, Lines, MAX_LINE};
 use crate::outline::outlined;
 use crate::place::STORE;
 use crate::projection::{self, Detail, Line};
+use crate::restoring;
+use crate::restoring::Carried;
 use crate::title::Titles;
 use sepia_ir::{DriverError, Warning};
 use sepia_sdk::Host;
@@ -43,6 +45,7 @@ const KNOWN: &[&str] = &[
     "marble-origami-commit",
     "marble-origami-snapshot",
     "marble-origami-reset",
+    restoring::RECORD,
 ];
 const KNOWN_SYSTEM: &[&str] = &["turn_duration", "local_command", "compact_boundary"];
 /// Types of what is not understood that are counted apart; the rest together.
@@ -58,7 +61,7 @@ pub(crate) struct Gathered {
     pub(crate) warnings: Vec<Warning>,
     /// File-history records.
     pub(crate) snapshots: Vec<Span>,
-    titles: [Option<Span>; 3],
+    titles: [Option<Span>; 4],
 }
 
 /// Looks through a transcript. Without its counts the drafts have neither model nor tokens.
@@ -112,10 +115,13 @@ impl Gathering<'_> {
             "custom-title" => self.gathered.titles[0] = Some(span),
             "ai-title" => self.gathered.titles[1] = Some(span),
             "summary" => self.gathered.titles[2] = Some(span),
+            restoring::RECORD => self.gathered.titles[3] = Some(span),
             "file-history-snapshot" => self.gathered.snapshots.push(span),
             _ => {}
         }
-        self.count_unknown(line.kind, line.subtype);
+        if !line.carries_node {
+            self.count_unknown(line.kind, line.subtype);
+        }
         let at = self.draft_of(line);
         self.gathered.drafts[at].take(line, number);
         Ok(())
@@ -186,16 +192,20 @@ impl Gathered {
         let mut titles = Titles::default();
         for span in self.titles.iter().flatten() {
             if span.length <= MAX_LINE {
-                read_title(lines.get(span.offset, span.length)?, &mut titles);
+                read_title(span.offset, lines.get(span.offset, span.length)?, &mut titles);
             }
         }
         Ok(titles)
     }
 }
 
-/// Takes the title that a line tells, if it is a title record.
-pub(crate) fn read_title(line: &[u8], titles: &mut Titles) {
+/// Takes the title that a line tells, if it is a title record, or what is carried of the session.
+pub(crate) fn read_title(offset: u64, line: &[u8], titles: &mut Titles) {
     outlined(line, |outline| {
+        if outline.kind.is(restoring::RECORD) {
+            titles.carried = outline.carried.map(|text| Carried::at(offset, text));
+            return;
+        }
         let (place, title) = match outline.kind.get() {
             Some("custom-title") => (&mut titles.custom, &outline.custom_title),
             Some("ai-title") => (&mut titles.generated, &outline.ai_title),

@@ -4,12 +4,17 @@
 //! title records between ([`summary`]); nodes come from one look through all lines that finds
 //! the tree ([`gather`]) and one reading of their content ([`transcript`]). Pages need only
 //! the tree and the lines of the page ([`history`]), a search only those that may match ([`search`]).
+//!
+//! What is written are records that the agent's own program resumes ([`save`]). What these have no place for rides along in them, and
+//! is put back when they are read ([`restoring`]).
 
 mod about;
 mod assemble;
 mod chain;
+mod checkpoint_files;
 mod checkpoints;
 mod content;
+mod delete;
 mod draft;
 mod ends;
 mod entry;
@@ -27,20 +32,28 @@ mod place;
 mod projection;
 mod prompt;
 mod prompts;
+mod rename;
 mod repairs;
+mod restoring;
+mod rewind;
+mod save;
 mod search;
 mod stub;
 mod summary;
 mod time;
 mod title;
+mod tools;
 mod transcript;
+mod typed;
 
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, Manifest, ScanReport, SearchQuery, SearchReport, Session,
-    SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
+    Artifact, DeleteOutcome, DriverError, FileVersion, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan,
+    SaveOptions, ScanReport, SearchQuery, SearchReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest,
+    Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, json, metadata};
+use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite, json, metadata};
 
+pub use save::ClaudeDraft;
 pub use transcript::ClaudeTranscript;
 
 /// The driver.
@@ -104,4 +117,44 @@ impl SessionRead for Claude {
     }
 }
 
-sepia_sdk::export_driver!(Claude);
+impl SessionWrite for Claude {
+    type Draft = ClaudeDraft;
+
+    fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<ClaudeDraft, DriverError> {
+        ClaudeDraft::begin(host, header, options)
+    }
+
+    fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {
+        rename::rename(host, session, title)
+    }
+
+    fn plan_delete(host: &Host, session: &SessionRef) -> Result<Vec<Artifact>, DriverError> {
+        delete::plan(host, session)
+    }
+
+    fn delete(host: &Host, session: &SessionRef) -> Result<DeleteOutcome, DriverError> {
+        delete::delete(host, session)
+    }
+
+    fn undelete(host: &Host, undo: &[u8]) -> Result<(), DriverError> {
+        typed::put_back(host, undo)
+    }
+
+    fn rewind(host: &Host, session: &SessionRef, plan: &RewindPlan, header: Session) -> Result<(), DriverError> {
+        rewind::rewind(host, session, plan, &header)
+    }
+
+    fn checkpoint_files(host: &Host, session: &SessionRef, checkpoint: &str) -> Result<Vec<FileVersion>, DriverError> {
+        checkpoint_files::read(host, session, checkpoint)
+    }
+
+    fn common_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        tools::to_common(calls)
+    }
+
+    fn own_tools(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+        tools::from_common(calls)
+    }
+}
+
+sepia_sdk::export_driver!(Claude, write);

@@ -3,5 +3,5 @@
 use sepia_driver_claude::Claude;
 
 fn main() -> std::process::ExitCode {
-    sepia_sdk::subprocess::serve::<Claude>()
+    sepia_sdk::subprocess::serve_writing::<Claude>()
 }

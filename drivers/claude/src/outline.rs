@@ -33,9 +33,10 @@ pub(crate) struct Outline<'a> {
     pub(crate) last_prompt: Str<'a>,
     pub(crate) message_id: Str<'a>,
     pub(crate) snapshot: Part<'a>,
+    pub(crate) carried: Part<'a>,
 }
 
-const MEMBERS: [&str; 19] = [
+const MEMBERS: [&str; 20] = [
     "type",
     "timestamp",
     "isSidechain",
@@ -55,6 +56,7 @@ const MEMBERS: [&str; 19] = [
     "lastPrompt",
     "messageId",
     "snapshot",
+    "sepia",
 ];
 
 static PATTERN: LazyLock<Option<Pattern>> = LazyLock::new(|| Pattern::of(&MEMBERS).ok());
@@ -113,7 +115,8 @@ impl<'a> Outline<'a> {
             15 => self.summary = text(value)?,
             16 => self.last_prompt = text(value)?,
             17 => self.message_id = text(value)?,
-            _ => self.snapshot = Some(value),
+            18 => self.snapshot = Some(value),
+            _ => self.carried = Some(value),
         }
         Some(())
     }
@@ -155,6 +158,7 @@ impl<'a> From<entry::Outline<'a>> for Outline<'a> {
             last_prompt: parsed.last_prompt,
             message_id: parsed.message_id,
             snapshot: part(parsed.snapshot),
+            carried: part(parsed.carried),
         }
     }
 }
@@ -187,7 +191,7 @@ mod tests {
             &outline.message_id,
         ];
         // `null` and no part mean the same.
-        let parts = [outline.timestamp, outline.message, outline.snapshot].map(part);
+        let parts = [outline.timestamp, outline.message, outline.snapshot, outline.carried].map(part);
         let parts = parts.into_iter().map(|part| part.filter(|value| !value.is_null()));
         let texts = texts.map(|text| text.get().map(Value::from));
         flags.map(|flag| Some(Value::from(flag.0))).into_iter().chain(texts).chain(parts).collect()

@@ -7,7 +7,7 @@ use sepia_sdk::packed::{LineKind, Row, Value};
 /// Values longer than this are of no use here: ids, names, times and counts are short.
 const MAX_VALUE: u32 = 256;
 
-const MEMBERS: [&str; 22] = [
+const MEMBERS: [&str; 25] = [
     "type",
     "subtype",
     "uuid",
@@ -27,6 +27,9 @@ const MEMBERS: [&str; 22] = [
     "timestamp",
     "agentId",
     "message.usage.output_tokens",
+    "explicit",
+    "sepia.node",
+    "sepia.exact",
     "message.model",
     "message.usage.input_tokens",
     "message.usage.cache_read_input_tokens",
@@ -43,7 +46,7 @@ pub(crate) enum Detail {
 }
 
 /// The first of the members that only [`Detail::Counts`] needs.
-const OF_COUNTS: usize = 19;
+const OF_COUNTS: usize = 22;
 
 /// The members of a transcript's tree and its times, and of its counts.
 pub(crate) fn query(offset: u64, detail: Detail) -> Projection {
@@ -90,6 +93,12 @@ pub(crate) struct Line<'r> {
     pub(crate) compact_summary: bool,
     pub(crate) message_id: Id,
     pub(crate) leaf: Id,
+    /// The leaf holds although the newest record follows it.
+    pub(crate) explicit: bool,
+    /// A record for a node that the agent has no place for.
+    pub(crate) carries_node: bool,
+    /// The parent is just what is recorded, whatever parallel calls look like.
+    pub(crate) exact: bool,
     /// `messageId` of a file-history record.
     pub(crate) alias: Id,
     pub(crate) source: Id,
@@ -145,9 +154,12 @@ impl<'r> Line<'r> {
             16 => self.time = crate::time::of_part(value.json),
             17 => self.agent_id = value.plain(),
             18 => self.usage[1] = number(value),
-            19 => self.model = value.plain(),
-            20 => self.usage[0] = number(value),
-            21 => self.usage[2] = number(value),
+            19 => self.explicit = value.is_true(),
+            20 => self.carries_node = value.is_true(),
+            21 => self.exact = value.is_true(),
+            22 => self.model = value.plain(),
+            23 => self.usage[0] = number(value),
+            24 => self.usage[2] = number(value),
             _ => self.usage[3] = number(value),
         }
     }

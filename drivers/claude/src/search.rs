@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// Members of a record that hold what a reader sees, titles included.
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 14] = [
     "message.content",
     "message.content[].text",
     "message.content[].thinking",
@@ -30,6 +30,7 @@ const MEMBERS: [&str; 13] = [
     "aiTitle",
     "summary",
     "lastPrompt",
+    sepia_sdk::carried::KEY,
 ];
 /// Lines asked for at first: as many as a few hits mostly need.
 const FIRST_LINES: u32 = 16;

@@ -11,6 +11,7 @@ use crate::lines::{Lines, MAX_LINE};
 use crate::place::{STORE, Transcript};
 use crate::projection::Detail;
 use crate::prompts;
+use crate::restoring::Known;
 use crate::time;
 use crate::title::{self, Titles};
 use sepia_ir::{
@@ -74,7 +75,9 @@ pub(crate) fn rows(
     if !whole {
         let titles = first.titles(host, path)?;
         let envelope = envelope(&ends);
-        let session = source.session(ends, &titles, Extra::default());
+        let spoken_at = ends.spoken_at;
+        let mut session = source.session(ends, &titles, Extra::default());
+        source.restore(&mut session, &titles, spoken_at, false);
         return Ok(vec![Row { session, draft: 0, envelope }]);
     }
     let gathered = gather(host, path, scope, Detail::Counts)?;
@@ -142,7 +145,7 @@ impl Found {
             if line.bytes > line.text.len() as u64 {
                 found.cut.push((line.offset, line.bytes));
             } else {
-                read_title(&line.text, &mut found.titles);
+                read_title(line.offset, &line.text, &mut found.titles);
             }
         }
         found
@@ -154,7 +157,7 @@ impl Found {
         for (offset, bytes) in self.cut {
             // Long lines that hold a needle are messages about it, almost always.
             if let Some(length) = u32::try_from(bytes).ok().filter(|length| *length <= MAX_LINE) {
-                read_title(lines.get(offset, length)?, &mut titles);
+                read_title(offset, lines.get(offset, length)?, &mut titles);
             }
         }
         Ok(titles)
@@ -197,6 +200,7 @@ impl Source<'_> {
         let titles = gathered.titles(&mut lines)?;
         let cwd = ends.cwd.clone();
         let envelope = envelope(&ends);
+        let spoken_at = ends.spoken_at;
         let mut main_ends = Some(ends);
         let mut rows = Vec::new();
         for (at, draft) in gathered.drafts.iter().enumerate() {
@@ -228,9 +232,20 @@ impl Source<'_> {
             if full {
                 session.prompt_history = prompts.history;
             }
+            if draft.root.is_none() {
+                self.restore(&mut session, &titles, spoken_at, full);
+            }
             rows.push(Row { session, draft: at, envelope: envelope.clone() });
         }
         Ok(rows)
+    }
+
+    /// Puts on a session what its file carries of it.
+    fn restore(&self, session: &mut Session, titles: &Titles, spoken_at: Option<u64>, full: bool) {
+        let Some(carried) = titles.carried.as_ref().filter(|_| !self.transcript.is_agent()) else { return };
+        let known =
+            Known { renamed: titles.custom.is_some(), spoken_at, full, file: time::of_file(self.file.modified_ns) };
+        carried.restore(session, &known);
     }
 
     /// The session that the file is named after.

@@ -6,6 +6,7 @@
 //! so here it stands in `metadata.lastPrompt` and titles a session only when nothing else does.
 
 use crate::ends::Ends;
+use crate::restoring::Carried;
 use sepia_sdk::one_line;
 
 /// Titles found in a transcript, the latest of each kind.
@@ -17,6 +18,8 @@ pub(crate) struct Titles {
     pub(crate) generated: Option<String>,
     /// The older form.
     pub(crate) summary: Option<String>,
+    /// What the record of a session that was brought here carries besides.
+    pub(crate) carried: Option<Carried>,
 }
 
 /// The title, and where it is from.

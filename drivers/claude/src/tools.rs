@@ -1,0 +1,254 @@
+//! The agent's tools in the words that all agents share, and the other way round.
+//!
+//! | common | here |
+//! |---|---|
+//! | read | `Read` |
+//! | write | `Write` |
+//! | edit | `Edit`; several in one call: `MultiEdit`, which older versions had |
+//! | run | `Bash`, the directory as a `cd` before the command |
+//! | search | `Grep` |
+//! | find | `Glob` |
+//! | list | `LS` of older versions; now `Bash` with `ls` |
+//! | fetch, web-search | `WebFetch`, `WebSearch` |
+//! | task | `Agent`, in older versions `Task` |
+
+use sepia_ir::ToolUse;
+use serde_json::{Map, Value, json};
+
+/// What a member of the arguments has to be.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Flag,
+}
+
+use Kind::{Flag, Number, Text};
+
+/// A tool of which every argument has another name on the other side: own name, common name, whether it must
+/// be there, and of what kind it is.
+struct Tool {
+    own: &'static str,
+    common: &'static str,
+    arguments: &'static [(&'static str, &'static str, bool, Kind)],
+}
+
+/// The first of a common name is the one that calls become.
+const TOOLS: [Tool; 9] = [
+    Tool {
+        own: "Read",
+        common: "read",
+        arguments: &[
+            ("file_path", "path", true, Text),
+            ("offset", "offset", false, Number),
+            ("limit", "limit", false, Number),
+        ],
+    },
+    Tool {
+        own: "Write",
+        common: "write",
+        arguments: &[("file_path", "path", true, Text), ("content", "content", true, Text)],
+    },
+    Tool {
+        own: "Bash",
+        common: "run",
+        arguments: &[
+            ("command", "command", true, Text),
+            ("timeout", "timeoutMs", false, Number),
+            ("description", "description", false, Text),
+            ("run_in_background", "background", false, Flag),
+        ],
+    },
+    Tool {
+        own: "Grep",
+        common: "search",
+        arguments: &[("pattern", "pattern", true, Text), ("path", "path", false, Text), ("glob", "glob", false, Text)],
+    },
+    Tool {
+        own: "Glob",
+        common: "find",
+        arguments: &[("pattern", "pattern", true, Text), ("path", "path", false, Text)],
+    },
+    Tool {
+        own: "WebFetch",
+        common: "fetch",
+        arguments: &[("url", "url", true, Text), ("prompt", "prompt", false, Text)],
+    },
+    Tool { own: "WebSearch", common: "web-search", arguments: &[("query", "query", true, Text)] },
+    Tool {
+        own: "Agent",
+        common: "task",
+        arguments: &[
+            ("prompt", "prompt", true, Text),
+            ("description", "description", false, Text),
+            ("subagent_type", "agent", false, Text),
+        ],
+    },
+    Tool {
+        own: "Task",
+        common: "task",
+        arguments: &[
+            ("prompt", "prompt", true, Text),
+            ("description", "description", false, Text),
+            ("subagent_type", "agent", false, Text),
+        ],
+    },
+];
+
+/// This agent's calls in the common form.
+pub(crate) fn to_common(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+    calls.iter().map(common).collect()
+}
+
+/// Common calls as this agent's.
+pub(crate) fn from_common(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
+    calls.iter().map(own).collect()
+}
+
+fn common(call: &ToolUse) -> Option<ToolUse> {
+    let mut arguments = object(call)?;
+    let (name, arguments) = match call.name.as_str() {
+        "Edit" => {
+            let path = text(&mut arguments, "file_path")?;
+            let edit = common_edit(arguments)?;
+            ("edit", members([("path", path), ("edits", Value::Array(vec![edit]))]))
+        }
+        "MultiEdit" => {
+            let path = text(&mut arguments, "file_path")?;
+            let edits = list(&mut arguments, "edits")?.into_iter().map(common_edit).collect::<Option<Vec<_>>>()?;
+            arguments.is_empty().then_some(("edit", members([("path", path), ("edits", Value::Array(edits))])))?
+        }
+        "LS" => {
+            let path = text(&mut arguments, "path")?;
+            arguments.is_empty().then(|| ("list", members([("path", path)])))?
+        }
+        name => {
+            let tool = TOOLS.iter().find(|tool| tool.own == name)?;
+            let renamed = renamed(
+                arguments,
+                tool.arguments.iter().map(|(own, common, needed, kind)| (*own, *common, *needed, *kind)),
+            )?;
+            (tool.common, renamed)
+        }
+    };
+    Some(ToolUse { name: name.to_owned(), arguments: Value::Object(arguments).to_string() })
+}
+
+fn own(call: &ToolUse) -> Option<ToolUse> {
+    let mut arguments = object(call)?;
+    let (name, arguments) = match call.name.as_str() {
+        "edit" => {
+            let path = text(&mut arguments, "path")?;
+            let mut edits = list(&mut arguments, "edits")?.into_iter().map(own_edit).collect::<Option<Vec<_>>>()?;
+            if !arguments.is_empty() || edits.is_empty() {
+                return None;
+            }
+            if edits.len() == 1 {
+                let mut edit = edits.swap_remove(0);
+                edit.insert("file_path".to_owned(), path);
+                ("Edit", edit)
+            } else {
+                let edits = edits.into_iter().map(Value::Object).collect();
+                ("MultiEdit", members([("file_path", path), ("edits", Value::Array(edits))]))
+            }
+        }
+        "list" => {
+            let path = text(&mut arguments, "path")?;
+            let command = format!("ls -la {}", quoted(path.as_str()?));
+            arguments.is_empty().then(|| ("Bash", members([("command", json!(command))])))?
+        }
+        "run" => {
+            if let Some(directory) = arguments.remove("cwd") {
+                let command = text(&mut arguments, "command")?;
+                let command = format!("cd {} && {}", quoted(directory.as_str()?), command.as_str()?);
+                arguments.insert("command".to_owned(), json!(command));
+            }
+            ("Bash", from_table("Bash", arguments)?)
+        }
+        name => {
+            let tool = TOOLS.iter().find(|tool| tool.common == name)?;
+            (tool.own, from_table(tool.own, arguments)?)
+        }
+    };
+    Some(ToolUse { name: name.to_owned(), arguments: Value::Object(arguments).to_string() })
+}
+
+fn from_table(own: &str, arguments: Map<String, Value>) -> Option<Map<String, Value>> {
+    let tool = TOOLS.iter().find(|tool| tool.own == own)?;
+    renamed(arguments, tool.arguments.iter().map(|(own, common, needed, kind)| (*common, *own, *needed, *kind)))
+}
+
+/// Arguments under other names; none when one is missing, of another kind, or has no counterpart.
+fn renamed(
+    mut arguments: Map<String, Value>,
+    names: impl Iterator<Item = (&'static str, &'static str, bool, Kind)>,
+) -> Option<Map<String, Value>> {
+    let mut renamed = Map::new();
+    for (from, to, needed, kind) in names {
+        match arguments.remove(from) {
+            Some(value) => {
+                let fits = match kind {
+                    Text => value.is_string(),
+                    Number => value.is_number(),
+                    Flag => value.is_boolean(),
+                };
+                renamed.insert(to.to_owned(), value).is_none().then_some(())?;
+                fits.then_some(())?;
+            }
+            None => (!needed).then_some(())?,
+        }
+    }
+    arguments.is_empty().then_some(renamed)
+}
+
+/// `{old_string, new_string, replace_all?}` as `{old, new, all?}`.
+fn common_edit(edit: impl Into<Value>) -> Option<Value> {
+    let Value::Object(mut edit) = edit.into() else { return None };
+    let (old, new) = (text(&mut edit, "old_string")?, text(&mut edit, "new_string")?);
+    let mut common = members([("old", old), ("new", new)]);
+    match edit.remove("replace_all") {
+        None | Some(Value::Bool(false)) => {}
+        Some(Value::Bool(true)) => drop(common.insert("all".to_owned(), Value::Bool(true))),
+        Some(_) => return None,
+    }
+    edit.is_empty().then_some(Value::Object(common))
+}
+
+fn own_edit(edit: Value) -> Option<Map<String, Value>> {
+    let Value::Object(mut edit) = edit else { return None };
+    let (old, new) = (text(&mut edit, "old")?, text(&mut edit, "new")?);
+    let mut own = members([("old_string", old), ("new_string", new)]);
+    match edit.remove("all") {
+        None | Some(Value::Bool(false)) => {}
+        Some(Value::Bool(true)) => drop(own.insert("replace_all".to_owned(), Value::Bool(true))),
+        Some(_) => return None,
+    }
+    edit.is_empty().then_some(own)
+}
+
+fn object(call: &ToolUse) -> Option<Map<String, Value>> {
+    match serde_json::from_str(&call.arguments).ok()? {
+        Value::Object(arguments) => Some(arguments),
+        _ => None,
+    }
+}
+
+fn text(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    arguments.remove(name).filter(Value::is_string)
+}
+
+fn list(arguments: &mut Map<String, Value>, name: &str) -> Option<Vec<Value>> {
+    match arguments.remove(name)? {
+        Value::Array(list) => Some(list),
+        _ => None,
+    }
+}
+
+fn members<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
