@@ -10,9 +10,11 @@ mod exit;
 mod export;
 mod list;
 mod logging;
+mod mark;
 mod new;
 mod output;
 mod pager;
+mod project;
 mod schema;
 mod search;
 mod serve;
@@ -48,6 +50,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Search(args) => setup::runtime()?.block_on(search::run(args)),
         Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
         Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
+        Command::Pin(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Pinned(true))),
+        Command::Unpin(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Pinned(false))),
+        Command::Archive(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Archived(true))),
+        Command::Unarchive(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Archived(false))),
+        Command::Project(command) => setup::runtime()?.block_on(project::run(command)),
         Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),
         Command::Doctor => setup::runtime()?.block_on(doctor::run()),
     }

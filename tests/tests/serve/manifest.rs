@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The methods that the wire document has and this build has not.
-const LATER: [&str; 21] = [
+const LATER: [&str; 16] = [
     "sessions.import",
     "sessions.convert",
     "sessions.attach",
@@ -15,11 +15,6 @@ const LATER: [&str; 21] = [
     "sessions.cancel",
     "sessions.permission",
     "sessions.delete",
-    "sessions.patch_meta",
-    "projects.list",
-    "projects.create",
-    "projects.rename",
-    "projects.delete",
     "config.list",
     "config.get",
     "config.import",
@@ -29,7 +24,7 @@ const LATER: [&str; 21] = [
     "events.subscribe",
 ];
 
-const AVAILABLE: [&str; 9] = [
+const AVAILABLE: [&str; 14] = [
     "manifest",
     "agents.list",
     "sessions.list",
@@ -38,6 +33,11 @@ const AVAILABLE: [&str; 9] = [
     "sessions.export",
     "sessions.history",
     "sessions.search",
+    "sessions.patch_meta",
+    "projects.list",
+    "projects.create",
+    "projects.rename",
+    "projects.delete",
     "shutdown",
 ];
 

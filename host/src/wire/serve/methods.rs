@@ -3,6 +3,7 @@
 use super::answer;
 use super::error;
 use super::params::{self, HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
+use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::ServiceManifest;
 use crate::home::machine_name;
 use crate::jsonrpc::{ErrorObject, Id, Outgoing, Request};
@@ -24,11 +25,23 @@ pub(super) enum Method {
     SessionsExport,
     SessionsHistory,
     SessionsSearch,
+    SessionsPatchMeta,
+    ProjectsList,
+    ProjectsCreate,
+    ProjectsRename,
+    ProjectsDelete,
     Shutdown,
 }
 
+impl Method {
+    /// Whether it changes something that a later request may build on: these keep their order.
+    pub(super) fn changes_something(self) -> bool {
+        matches!(self, Self::SessionsPatchMeta | Self::ProjectsCreate | Self::ProjectsRename | Self::ProjectsDelete)
+    }
+}
+
 /// The methods of this build, in the order of the wire document.
-pub(super) const METHODS: [(&str, Method); 9] = [
+pub(super) const METHODS: [(&str, Method); 14] = [
     ("manifest", Method::Manifest),
     ("agents.list", Method::AgentsList),
     ("sessions.list", Method::SessionsList),
@@ -37,11 +50,16 @@ pub(super) const METHODS: [(&str, Method); 9] = [
     ("sessions.export", Method::SessionsExport),
     ("sessions.history", Method::SessionsHistory),
     ("sessions.search", Method::SessionsSearch),
+    ("sessions.patch_meta", Method::SessionsPatchMeta),
+    ("projects.list", Method::ProjectsList),
+    ("projects.create", Method::ProjectsCreate),
+    ("projects.rename", Method::ProjectsRename),
+    ("projects.delete", Method::ProjectsDelete),
     ("shutdown", Method::Shutdown),
 ];
 
 /// Methods of the wire document that this build lacks.
-const LATER: [&str; 21] = [
+const LATER: [&str; 16] = [
     "sessions.import",
     "sessions.convert",
     "sessions.attach",
@@ -51,15 +69,10 @@ const LATER: [&str; 21] = [
     "sessions.cancel",
     "sessions.permission",
     "sessions.delete",
-    "sessions.patch_meta",
     "sessions.restore",
     "sessions.rewind",
     "sessions.subscribe",
     "events.subscribe",
-    "projects.list",
-    "projects.create",
-    "projects.rename",
-    "projects.delete",
     "config.list",
     "config.get",
     "config.import",
@@ -85,6 +98,11 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
         Method::SessionsHistory => call.sessions_history().await,
         Method::SessionsSearch => call.sessions_search().await,
         Method::SessionsGet => call.sessions_whole(b"", b"").await,
+        Method::SessionsPatchMeta => call.sessions_patch_meta().await,
+        Method::ProjectsList => call.projects_list().await,
+        Method::ProjectsCreate => call.projects_create().await,
+        Method::ProjectsRename => call.projects_rename().await,
+        Method::ProjectsDelete => call.projects_delete().await,
         Method::SessionsExport => call.sessions_whole(b"{\"session\":", b"}").await,
         Method::Shutdown => Ok(call.result(&())),
     };
@@ -155,6 +173,36 @@ impl Call<'_> {
         let (id, in_memory) = (self.request.id.clone(), self.plane.limits().answer_in_memory);
         let written = tokio::task::spawn_blocking(move || written_out(session, &id, in_memory, before, after));
         written.await.map_err(|e| error::internal(e.to_string()))?.map_err(|e| error::of_plane(&e))
+    }
+
+    async fn sessions_patch_meta(&self) -> Result<Outgoing, ErrorObject> {
+        let params: PatchMetaParams = self.params()?;
+        let patched = self.plane.patch_meta(&params.id, params.agent.as_deref(), params.patch.into()).await;
+        self.answered(patched.map(|_agent| ()))
+    }
+
+    async fn projects_list(&self) -> Result<Outgoing, ErrorObject> {
+        let NoParams {} = self.params()?;
+        self.answered(self.plane.projects().await)
+    }
+
+    async fn projects_create(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectCreateParams = self.params()?;
+        self.answered(self.plane.create_project(&params.name).await)
+    }
+
+    async fn projects_rename(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectRenameParams = self.params()?;
+        self.answered(self.plane.rename_project(&params.id, &params.name).await)
+    }
+
+    async fn projects_delete(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectParams = self.params()?;
+        self.answered(self.plane.delete_project(&params.id).await)
+    }
+
+    fn answered<R: Serialize>(&self, value: Result<R, PlaneError>) -> Result<Outgoing, ErrorObject> {
+        value.map_err(|e| error::of_plane(&e)).map(|value| self.result(&value))
     }
 
     fn with_params<P: DeserializeOwned, R: Serialize>(

@@ -3,8 +3,9 @@
 use super::events::{NodeEventParams, SessionEventParams};
 use super::methods::{METHODS, Method};
 use super::params::{HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
+use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::{Bundle, ServiceManifest};
-use crate::plane::{Agent, FoundRow, HistoryPage, SessionRow};
+use crate::plane::{Agent, FoundRow, HistoryPage, Project, SessionRow};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sepia_ir::Session;
@@ -53,6 +54,11 @@ fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut Schem
         Method::SessionsExport => of::<SessionParams, Bundle>(requests, answers),
         Method::SessionsHistory => of::<HistoryParams, HistoryPage>(requests, answers),
         Method::SessionsSearch => of::<SearchParams, Vec<FoundRow>>(requests, answers),
+        Method::SessionsPatchMeta => of::<PatchMetaParams, ()>(requests, answers),
+        Method::ProjectsList => of::<NoParams, Vec<Project>>(requests, answers),
+        Method::ProjectsCreate => of::<ProjectCreateParams, Project>(requests, answers),
+        Method::ProjectsRename => of::<ProjectRenameParams, Project>(requests, answers),
+        Method::ProjectsDelete => of::<ProjectParams, ()>(requests, answers),
         Method::Shutdown => of::<NoParams, ()>(requests, answers),
     }
 }
