@@ -27,7 +27,8 @@ pub(super) enum Unreadable {
 /// The document; none when there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<Document>, Unreadable> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // Where our folder is no folder there is no file in it either.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
         opened => opened.map_err(Unreadable::Io)?,
     };
     let mut text = Vec::new();
