@@ -28,7 +28,9 @@ pub(super) enum Unreadable {
 pub(super) fn read(path: &Path) -> Result<Option<Document>, Unreadable> {
     let file = match File::open(path) {
         // Where our folder is no folder there is no file in it either.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         opened => opened.map_err(Unreadable::Io)?,
     };
     let mut text = Vec::new();
