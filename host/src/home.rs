@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Home {
     root: PathBuf,
+    meta: PathBuf,
 }
 
 /// Who this machine is, for whoever reads sessions of several.
@@ -32,12 +33,16 @@ pub struct Node {
 pub struct NoHome;
 
 impl Home {
-    /// `$SEPIA_HOME`, else `~/.local/share/sepia`.
+    /// `$SEPIA_HOME`, else `~/.local/share/sepia`. `$SEPIA_META_PATH`, or `$SEPIA_META`, moves the
+    /// overlay alone.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, NoHome> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = set("SEPIA_HOME").or_else(|| Some(set("HOME")?.join(".local/share/sepia"))).ok_or(NoHome)?;
-        let root = std::path::absolute(&root).unwrap_or(root);
-        Ok(Self { root })
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let root = absolute(root);
+        let meta =
+            set("SEPIA_META_PATH").or_else(|| set("SEPIA_META")).map_or_else(|| root.join("meta.json"), absolute);
+        Ok(Self { root, meta })
     }
 
     /// The folder itself.
@@ -58,6 +63,11 @@ impl Home {
     /// Which drivers a person has allowed.
     pub fn grants(&self) -> PathBuf {
         self.root.join("grants.json")
+    }
+
+    /// What is known of sessions beside their stores, and projects.
+    pub fn meta(&self) -> &Path {
+        &self.meta
     }
 
     /// Drivers that a person has put beside our own files.
@@ -145,9 +155,14 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Moves a file that can't be understood out of the way, beside itself, and says where to.
 pub fn keep_aside(path: &Path) -> io::Result<PathBuf> {
+    keep_aside_as(path, "unreadable")
+}
+
+/// The same, with what is wrong with it in its new name.
+pub fn keep_aside_as(path: &Path, what: &str) -> io::Result<PathBuf> {
     let stamp = jiff::Timestamp::now().as_millisecond();
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".unreadable-{stamp}"));
+    name.push(format!(".{what}-{stamp}"));
     let aside = path.with_file_name(name);
     fs::rename(path, &aside)?;
     Ok(aside)
@@ -178,7 +193,8 @@ mod tests {
     use super::*;
 
     fn home(folder: &Path) -> Home {
-        Home { root: folder.join("home") }
+        let root = folder.join("home");
+        Home { meta: root.join("meta.json"), root }
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct Limits {
     pub concurrent_requests: usize,
     /// What of an answer is kept in memory before it goes to a temporary file, bytes.
     pub answer_in_memory: usize,
+    /// Time that a change of the overlay waits for another process that is at it; such a change
+    /// takes milliseconds. `SEPIA_META_TIMEOUT_MS`.
+    pub overlay_wait: Duration,
 }
 
 impl Default for Limits {
@@ -70,6 +73,7 @@ impl Default for Limits {
             client_frame: 256 << 20,
             concurrent_requests: 64,
             answer_in_memory: 8 << 20,
+            overlay_wait: Duration::from_secs(5),
         }
     }
 }
@@ -92,6 +96,7 @@ impl Limits {
         set(&mut limits.call, millis("SEPIA_CALL_TIMEOUT_MS"));
         set(&mut limits.listing, millis("SEPIA_LIST_TIMEOUT_MS"));
         set(&mut limits.process_call, millis("SEPIA_PROCESS_TIMEOUT_MS"));
+        set(&mut limits.overlay_wait, millis("SEPIA_META_TIMEOUT_MS"));
         let set = |place: &mut usize, value: Option<usize>| *place = value.unwrap_or(*place);
         set(&mut limits.memory, mebibytes("SEPIA_DRIVER_MEMORY_MB"));
         set(&mut limits.transfer, mebibytes("SEPIA_DRIVER_TRANSFER_MB"));

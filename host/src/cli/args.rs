@@ -46,6 +46,17 @@ pub(super) enum Command {
     /// List, bring back or throw away what was deleted, cut back or written over
     #[command(subcommand)]
     Trash(TrashCommand),
+    /// Keep a session in sight: it is marked in lists
+    Pin(SessionArgs),
+    /// Take that back
+    Unpin(SessionArgs),
+    /// Put a session away: `sepia list` leaves it out
+    Archive(SessionArgs),
+    /// Take that back
+    Unarchive(SessionArgs),
+    /// Keep sessions of any agent together under a name
+    #[command(subcommand)]
+    Project(ProjectCommand),
     /// Speak JSON-RPC on stdin and stdout, for editors and orchestrators
     Serve,
     /// List, check and allow drivers
@@ -83,9 +94,18 @@ impl FilterArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Before a title: ★ pinned, ▣ archived, ● held by a running agent, ↳ spawned by another session."
+)]
 pub(super) struct ListArgs {
     #[command(flatten)]
     pub(super) filter: FilterArgs,
+    /// Only sessions of this project, by its id or name
+    #[arg(long, value_name = "PROJECT")]
+    pub(super) project: Option<String>,
+    /// Also sessions that were archived
+    #[arg(long)]
+    pub(super) archived: bool,
     /// Only the newest N
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
@@ -238,6 +258,49 @@ pub(super) enum DriverCommand {
         /// Its id in the list
         id: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ProjectCommand {
+    /// List all projects
+    List {
+        /// Print JSON: what `projects.list` answers
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a project, and print its id
+    Create {
+        /// Its name
+        name: String,
+    },
+    /// Give a project another name
+    Rename {
+        /// Its id or name
+        project: String,
+        /// The new name
+        name: String,
+    },
+    /// Delete a project; its sessions stay
+    Delete {
+        /// Its id or name
+        project: String,
+    },
+    /// Put a session into a project
+    Add(ProjectSessionArgs),
+    /// Take a session out of a project
+    Remove(ProjectSessionArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ProjectSessionArgs {
+    /// The project: its id or name
+    pub(super) project: String,
+    /// The session: its id, or the beginning of it
+    #[arg(value_name = "SESSION")]
+    pub(super) id: String,
+    /// Its agent, where two have the id
+    #[arg(long)]
+    pub(super) agent: Option<String>,
 }
 
 /// The program's version, and that of the sandbox that drivers run in.

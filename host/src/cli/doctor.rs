@@ -7,7 +7,7 @@ use crate::plane::{Plane, PlaneConfig};
 use crate::registry::{Found, Registry, Setup, State};
 use crate::text::clean_line;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) async fn run() -> Result<(), Failure> {
     let home = setup::home()?;
@@ -33,10 +33,39 @@ fn write_places(out: &mut impl Write, sources: &Setup, advice: &mut Vec<String>)
             own.display()
         ));
     }
+    let overlay = sources.home.meta();
+    if !overlay.starts_with(own) {
+        writeln!(
+            out,
+            "  overlay    {}{}",
+            overlay.display(),
+            if overlay.exists() { "" } else { " (made when needed)" }
+        )?;
+    }
+    for aside in kept_aside(overlay) {
+        advice.push(format!(
+            "{} is what a damaged file of titles, pins and projects held: take out of it what you miss, then delete it.",
+            clean_line(&aside.to_string_lossy(), 4096)
+        ));
+    }
     for folder in &sources.sources.folders {
         writeln!(out, "  drivers    {}{}", folder.display(), if folder.exists() { "" } else { " (not there)" })?;
     }
     writeln!(out, "  drivers    built in\n  drivers    sepia-driver-* on PATH, {} folders", sources.sources.path.len())
+}
+
+/// Damaged files that were kept beside the overlay.
+fn kept_aside(overlay: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (overlay.parent(), overlay.file_name()) else { return Vec::new() };
+    // A folder that can't be read is told of by whoever needs the file itself.
+    let Ok(files) = folder.read_dir() else { return Vec::new() };
+    let begins = format!("{}.corrupt-", name.to_string_lossy());
+    let mut found: Vec<PathBuf> = files
+        .filter_map(|file| Some(file.ok()?.path()))
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begins)))
+        .collect();
+    found.sort_unstable();
+    found
 }
 
 fn is_writable(folder: &Path) -> bool {

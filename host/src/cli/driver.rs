@@ -29,7 +29,7 @@ pub(super) async fn run(command: DriverCommand) -> Result<(), Failure> {
             let had = grants.revoke(&id).map_err(Failure::said)?;
             let shown = clean_line(&id, 80);
             if had {
-                say(&format!("{shown} is no longer allowed"))
+                output::line(&format!("{shown} is no longer allowed"))
             } else {
                 Err(Failure::said(format!("`{shown}` was not allowed")))
             }
@@ -108,7 +108,7 @@ fn allow(registry: &Registry, grants: &mut Grants, id: &str) -> Result<(), Failu
         text.push_str(&line);
     }
     text.push_str("\nA changed file asks again. `sepia driver revoke` takes it back.");
-    say(&text)
+    output::line(&text)
 }
 
 /// What a driver asks for, one line a store.
@@ -122,11 +122,6 @@ fn request_lines(found: &Found) -> Vec<String> {
         format!("{access} {}", clean_line(&place, 4096))
     };
     if found.stores.is_empty() { vec!["no place on disk".to_owned()] } else { found.stores.iter().map(line).collect() }
-}
-
-fn say(text: &str) -> Result<(), Failure> {
-    let mut out = output::stdout();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
 fn as_json(registry: &Registry) -> Value {

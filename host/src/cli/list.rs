@@ -16,6 +16,10 @@ const LEAST_ID: usize = 8;
 
 pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
     let plane = setup::plane()?;
+    let project = match &args.project {
+        Some(given) => Some(plane.find_project(given).await?.id),
+        None => None,
+    };
     let request = ListRequest {
         agent: args.filter.agent.clone(),
         cwd: args.filter.directory(),
@@ -23,6 +27,8 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         // Of a tree the limit counts roots, whose branches may be older than other roots.
         limit: args.limit.filter(|_| !args.tree),
         top_level: !args.subagents && !args.tree,
+        project,
+        without_archived: !args.archived,
         with_hidden: args.filter.hidden,
         with_locks: args.locks,
         with_stats: args.stats,
@@ -69,8 +75,10 @@ fn print(out: &mut impl Write, lines: &[Line<'_>], args: &ListArgs) -> std::io::
             title.insert_str(0, "↳ ");
             title.insert_str(0, &"  ".repeat(depth.saturating_sub(1)));
         }
-        if session.locked {
-            title.insert_str(0, "● ");
+        for (is_so, sign) in [(session.locked, "● "), (session.archived, "▣ "), (session.pinned, "★ ")] {
+            if is_so {
+                title.insert_str(0, sign);
+            }
         }
         let active = if whole { session.updated_at.clone() } else { time::ago(session.activity, now) };
         let mut cells = vec![
@@ -134,7 +142,8 @@ fn counts(session: &SessionRow) -> [String; 3] {
 fn tell_that_there_are_none(agents: &[crate::plane::Agent], args: &ListArgs) {
     let mut stderr = std::io::stderr().lock();
     let FilterArgs { agent, cwd, since, .. } = &args.filter;
-    let filtered = agent.is_some() || cwd.is_some() || since.is_some() || args.limit == Some(0);
+    let filtered =
+        agent.is_some() || cwd.is_some() || since.is_some() || args.project.is_some() || args.limit == Some(0);
     let _gone = writeln!(stderr, "no sessions{}; looked at:", if filtered { " match" } else { " were found" });
     for agent in agents {
         for store in &agent.stores {
@@ -142,5 +151,6 @@ fn tell_that_there_are_none(agents: &[crate::plane::Agent], args: &ListArgs) {
             let _gone = writeln!(stderr, "  {:<12} {}{there}", agent.id, clean_line(&store.path, 4096));
         }
     }
-    let _gone = writeln!(stderr, "`sepia doctor` says more.");
+    let archived = if args.archived { "" } else { "Archived sessions are shown with --archived. " };
+    let _gone = writeln!(stderr, "{archived}`sepia doctor` says more.");
 }

@@ -13,9 +13,11 @@ mod export;
 mod import;
 mod list;
 mod logging;
+mod mark;
 mod new;
 mod output;
 mod pager;
+mod project;
 mod rename;
 mod restore;
 mod rewind;
@@ -63,6 +65,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Restore(args) => setup::runtime()?.block_on(restore::run(args)),
         Command::Delete(args) => setup::runtime()?.block_on(delete::run(args)),
         Command::Trash(command) => setup::runtime()?.block_on(trash::run(command)),
+        Command::Pin(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Pinned(true))),
+        Command::Unpin(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Pinned(false))),
+        Command::Archive(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Archived(true))),
+        Command::Unarchive(args) => setup::runtime()?.block_on(mark::run(args, mark::Mark::Archived(false))),
+        Command::Project(command) => setup::runtime()?.block_on(project::run(command)),
         Command::Driver(command) => setup::runtime()?.block_on(driver::run(command)),
         Command::Doctor => setup::runtime()?.block_on(doctor::run()),
     }

@@ -32,6 +32,12 @@ pub(super) fn width() -> usize {
     told.filter(|columns| *columns > 0).or_else(set).unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
 }
 
+/// Prints a line whose text is clean already.
+pub(super) fn line(text: &str) -> Result<(), Failure> {
+    let mut out = stdout();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+}
+
 /// Prints a value as JSON and a line feed, on a terminal without a control character.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(64 << 10, Guarded::new(io::stdout().lock(), is_terminal()));

@@ -84,7 +84,8 @@ fn wrong<T>(message: impl Into<String>) -> Result<T, LoadError> {
     Err(LoadError::new(LoadErrorKind::Manifest, format!("the manifest is wrong: {}", message.into())))
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether this can be the id of a driver, or the name of a store.
+pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= 32
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')

@@ -12,6 +12,7 @@ mod scan_basis;
 mod search_by_reading;
 
 pub use fault::{Fault, FaultKind, LoadError, LoadErrorKind};
+pub(crate) use manifest::is_name;
 pub use scan_basis::ScanBasis;
 pub(crate) use scan_basis::{Question, Trace};
 

@@ -9,6 +9,7 @@ mod error;
 mod history;
 mod listing;
 mod locate;
+mod overlay;
 mod page_index;
 mod reading;
 mod resolve;
@@ -24,6 +25,7 @@ pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
+pub use overlay::{MetaPatch, Overlay, Pending, Project, TextChange};
 pub use reading::{OpenSession, Revise};
 pub use resolve::Resolved;
 pub use restoring::{FileAction, FilesRestored, RestoreRequest, RestoredFile, SkippedFile};
@@ -50,6 +52,7 @@ pub struct Plane {
     limits: Limits,
     page_indexes: PageIndexes,
     whereabouts: Whereabouts,
+    overlay: Overlay,
     /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
     /// to be the same for all who ask this process.
     node: OnceLock<Node>,
@@ -60,6 +63,7 @@ impl Plane {
     pub fn new(registry: impl Into<LazyRegistry>, home: Home, config: PlaneConfig, limits: Limits) -> Self {
         Self {
             registry: registry.into(),
+            overlay: Overlay::new(home.meta().to_owned(), limits.overlay_wait),
             home,
             config,
             limits,
@@ -82,6 +86,11 @@ impl Plane {
     /// The bounds in force.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What is known of sessions beside their stores.
+    pub fn overlay(&self) -> &Overlay {
+        &self.overlay
     }
 
     /// Who this machine is.

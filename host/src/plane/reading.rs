@@ -30,7 +30,7 @@ impl Plane {
     }
 
     /// The agent that has the session, and the session's title.
-    pub(super) async fn owner_of(&self, id: &str, agent: Option<&str>) -> Result<(String, String), PlaneError> {
+    pub(super) async fn agent_and_title(&self, id: &str, agent: Option<&str>) -> Result<(String, String), PlaneError> {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         let (about, opened) = self.first_that_knows(id, agent, |_, reader| reader.open(session.clone())).await?;
         Ok((about.manifest.id.clone(), opened.header.title))

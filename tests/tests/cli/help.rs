@@ -5,7 +5,7 @@ use sepia_tests::Machine;
 #[test]
 fn every_command_describes_its_options() {
     let machine = Machine::empty();
-    let commands: [(&[&str], &[&str]); 12] = [
+    let commands: [(&[&str], &[&str]); 17] = [
         (
             &[],
             &[
@@ -13,6 +13,11 @@ fn every_command_describes_its_options() {
                 "search",
                 "show",
                 "export",
+                "pin",
+                "unpin",
+                "archive",
+                "unarchive",
+                "project",
                 "serve",
                 "driver",
                 "doctor",
@@ -22,7 +27,22 @@ fn every_command_describes_its_options() {
                 "SEPIA_LOG",
             ],
         ),
-        (&["list"], &["--agent", "--cwd", "--since", "--limit", "--json", "--stats", "--locks", "--subagents"]),
+        (
+            &["list"],
+            &[
+                "--agent",
+                "--cwd",
+                "--since",
+                "--limit",
+                "--json",
+                "--stats",
+                "--locks",
+                "--subagents",
+                "--archived",
+                "--project",
+                "★",
+            ],
+        ),
         (
             &["search"],
             &[
@@ -40,6 +60,11 @@ fn every_command_describes_its_options() {
         ),
         (&["show"], &["<ID>", "--agent", "--limit", "--all", "--full", "--json", "--no-pager"]),
         (&["export"], &["<ID>", "--agent", "--output", "-o", "--native"]),
+        (&["pin"], &["<ID>", "--agent"]),
+        (&["archive"], &["<ID>", "--agent"]),
+        (&["project"], &["list", "create", "rename", "delete", "add", "remove"]),
+        (&["project", "add"], &["<PROJECT>", "<SESSION>", "--agent"]),
+        (&["project", "list"], &["--json"]),
         (&["serve"], &["JSON-RPC"]),
         (&["driver"], &["list", "allow", "revoke"]),
         (&["driver", "list"], &["--json"]),

@@ -9,5 +9,6 @@ mod help;
 mod hostile_text;
 mod kept_rows;
 mod list;
+mod marks;
 mod search;
 mod show;

@@ -7,6 +7,7 @@ mod ends;
 mod frames;
 mod history;
 mod manifest;
+mod overlay;
 mod schema;
 mod search;
 mod sessions;

@@ -5,31 +5,21 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The methods that the wire document has and this build has not.
-const LATER: [&str; 21] = [
-    "sessions.import",
-    "sessions.convert",
+const LATER: [&str; 11] = [
     "sessions.attach",
     "sessions.detach",
     "sessions.create",
     "sessions.prompt",
     "sessions.cancel",
     "sessions.permission",
-    "sessions.delete",
-    "sessions.patch_meta",
-    "projects.list",
-    "projects.create",
-    "projects.rename",
-    "projects.delete",
     "config.list",
     "config.get",
     "config.import",
-    "sessions.restore",
-    "sessions.rewind",
     "sessions.subscribe",
     "events.subscribe",
 ];
 
-const AVAILABLE: [&str; 9] = [
+const AVAILABLE: [&str; 23] = [
     "manifest",
     "agents.list",
     "sessions.list",
@@ -38,6 +28,20 @@ const AVAILABLE: [&str; 9] = [
     "sessions.export",
     "sessions.history",
     "sessions.search",
+    "sessions.import",
+    "sessions.convert",
+    "sessions.delete",
+    "sessions.rename",
+    "sessions.rewind",
+    "sessions.restore",
+    "trash.list",
+    "trash.restore",
+    "trash.empty",
+    "sessions.patch_meta",
+    "projects.list",
+    "projects.create",
+    "projects.rename",
+    "projects.delete",
     "shutdown",
 ];
 

@@ -57,5 +57,14 @@ fn answers_keep_it() {
         }
     }
     keeps("sessions.search", &client.get("sessions.search", &json!({"query": "e"})));
+    keeps(
+        "sessions.patch_meta",
+        &client.get("sessions.patch_meta", &json!({"id": rows[0]["id"], "patch": {"pinned": true}})),
+    );
+    let project = client.get("projects.create", &json!({"name": "One"}));
+    keeps("projects.create", &project);
+    keeps("projects.rename", &client.get("projects.rename", &json!({"id": project["id"], "name": "Two"})));
+    keeps("projects.list", &client.get("projects.list", &json!({})));
+    keeps("projects.delete", &client.get("projects.delete", &json!({"id": project["id"]})));
     keeps("shutdown", &client.get("shutdown", &json!({})));
 }

@@ -17,14 +17,16 @@ mod wanted;
 
 use super::Plane;
 use super::error::PlaneError;
+use super::overlay::View;
 use super::row::SessionRow;
 use crate::loader::Fault;
 pub(super) use row_cache::{KeptEntry, RowCache};
 use sepia_ir::Warning;
 use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use store::one_store;
+use store::{OfStore, one_store};
 pub(super) use wanted::Wanted;
 
 /// What to list.
@@ -38,6 +40,10 @@ pub struct ListRequest {
     pub since: Option<f64>,
     /// The newest so many.
     pub limit: Option<usize>,
+    /// Sessions of this project only, by its id.
+    pub project: Option<String>,
+    /// Leave out sessions that the person put away.
+    pub without_archived: bool,
     /// Also what the agent itself no longer lists.
     pub with_hidden: bool,
     /// Leave out sessions that another session spawned.
@@ -51,7 +57,8 @@ pub struct ListRequest {
 /// The answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// Newest first; equal times by id. Rows that stand for something unreadable come last.
+    /// Newest first; equal times by id. Behind them, by id, those that were made here and that no
+    /// store has yet. Rows that stand for something unreadable come last.
     pub rows: Vec<SessionRow>,
 }
 
@@ -62,23 +69,31 @@ impl Plane {
         let agents: Vec<String> = readers.iter().map(|(about, _)| about.manifest.id.clone()).collect();
         let registry = self.registry().await;
         let wanted = Arc::new(Wanted::of(request));
+        let (overlay, warning) = self.overlay().view().await;
+        let overlay = Arc::new(overlay);
         let listings = agents.iter().filter_map(|agent| registry.driver(agent)).map(|driver| {
             let (driver, wanted, time) = (Arc::clone(driver), Arc::clone(&wanted), self.limits.listing);
+            let overlay = Arc::clone(&overlay);
             let about = driver.about();
             let places = registry.store_places(&about.manifest.id);
             let cache = RowCache::of(&self.home, about, places, request.with_stats);
             tokio::spawn(async move {
-                let in_time = tokio::time::timeout(time, one_store(&driver, cache, &wanted)).await;
-                in_time.unwrap_or_else(|_| (Vec::new(), vec![late(&driver.about().manifest.id, time)]))
+                let in_time = tokio::time::timeout(time, one_store(&driver, cache, &wanted, &overlay)).await;
+                let agent = &driver.about().manifest.id;
+                (agent.clone(), in_time.unwrap_or_else(|_| OfStore::unreadable(late(agent, time))))
             })
         });
-        let (mut rows, mut warnings) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut warnings: Vec<_> =
+            warning.map(|warning| SessionRow::of_warning(warning, "sepia")).into_iter().collect();
+        let mut met = HashMap::new();
         for listing in listings.collect::<Vec<_>>() {
-            let (some, told) = listing.await.map_err(|e| {
+            let (agent, of_store) = listing.await.map_err(|e| {
                 PlaneError::new(super::ErrorKind::Internal, "a listing ended unexpectedly").because(e.to_string())
             })?;
-            rows.extend(some);
-            warnings.extend(told);
+            rows.extend(of_store.rows);
+            warnings.extend(of_store.warnings);
+            met.insert(agent, of_store.pending);
         }
         if *request
             == (ListRequest {
@@ -93,10 +108,30 @@ impl Plane {
         if agents.len() > 1 {
             sort(&mut rows);
         }
-        rows.truncate(request.limit.unwrap_or(usize::MAX));
+        let limit = request.limit.unwrap_or(usize::MAX);
+        rows.truncate(limit);
+        for row in &mut rows {
+            overlay.put_into(row);
+        }
+        if rows.len() < limit {
+            rows.extend(not_in_a_store(&overlay, &wanted, &met));
+            rows.truncate(limit);
+        }
         rows.extend(warnings);
         Ok(Listing { rows })
     }
+}
+
+/// The rows of sessions that were made here and that no store has; `met` are those that one has,
+/// by agent.
+fn not_in_a_store(overlay: &View, wanted: &Wanted, met: &HashMap<String, HashSet<String>>) -> Vec<SessionRow> {
+    let (request, mut real) = (&wanted.request, HashMap::new());
+    overlay.pending_rows(store::seconds_now(), |agent, facts| {
+        request.agent.as_deref().is_none_or(|wanted| wanted == agent)
+            && !met.get(agent).is_some_and(|met| met.contains(&facts.id))
+            && wanted.takes(facts, &mut real)
+            && wanted.takes_marked(overlay, agent, &facts.id)
+    })
 }
 
 /// Newest first; the order is total, so that pages neither repeat nor skip.

@@ -5,20 +5,35 @@ use super::row_cache::{KeptEntry, RowCache};
 use super::wanted::Wanted;
 use super::{ListRequest, warning_of};
 use crate::loader::{Driver, Rescan, SessionRead};
+use crate::plane::overlay::View;
 use crate::plane::row::{SessionFacts, SessionRow};
 use sepia_ir::ScanEntry;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Rows of one driver, newest first, and rows for what it could not read.
-pub(super) async fn one_store(
-    driver: &Arc<dyn Driver>,
-    cache: RowCache,
-    wanted: &Wanted,
-) -> (Vec<SessionRow>, Vec<SessionRow>) {
+/// What a store has for a list.
+#[derive(Debug, Default)]
+pub(super) struct OfStore {
+    /// Rows of its sessions, newest first.
+    pub(super) rows: Vec<SessionRow>,
+    /// Rows for what could not be read.
+    pub(super) warnings: Vec<SessionRow>,
+    /// Ids of the sessions, wanted or not, that the overlay lists while no store has them.
+    pub(super) pending: HashSet<String>,
+}
+
+impl OfStore {
+    /// Of a store that could not be read.
+    pub(super) fn unreadable(warning: SessionRow) -> Self {
+        Self { warnings: vec![warning], ..Self::default() }
+    }
+}
+
+/// What the store of one driver has.
+pub(super) async fn one_store(driver: &Arc<dyn Driver>, cache: RowCache, wanted: &Wanted, overlay: &View) -> OfStore {
     let agent = driver.about().manifest.id.clone();
-    let Some(reader) = driver.session_read() else { return (Vec::new(), Vec::new()) };
+    let Some(reader) = driver.session_read() else { return OfStore::default() };
     let now = seconds_now();
     let mut kept = cache.read().await;
     let mut warnings = Vec::new();
@@ -31,13 +46,15 @@ pub(super) async fn one_store(
             let learned = changed || basis.is_some();
             (entries, basis, learned)
         }
-        Err(fault) => return (Vec::new(), vec![SessionRow::of_warning(warning_of(&fault), &agent)]),
+        Err(fault) => return OfStore::unreadable(SessionRow::of_warning(warning_of(&fault), &agent)),
     };
-    let mut listing = OneStore { driver, reader, wanted, now, entries, learned, agent: &agent, warnings };
+    let mut listing = OneStore { driver, reader, wanted, overlay, now, entries, learned, agent: &agent, warnings };
     let newest = listing.newest().await;
     let mut rows: Vec<SessionRow> =
         newest.iter().map(|row| SessionRow::of_facts(row.facts(&listing.entries), &agent)).collect();
     let OneStore { entries, learned, mut warnings, .. } = listing;
+    let ids = entries.iter().flat_map(|entry| entry.rows().iter().map(|row| row.id.as_str()));
+    let pending = ids.filter(|id| overlay.is_pending(&agent, id)).map(str::to_owned).collect();
     if learned {
         cache.write(basis, entries).await;
     }
@@ -54,13 +71,14 @@ pub(super) async fn one_store(
             Err(fault) => warnings.push(SessionRow::of_warning(warning_of(&fault), &agent)),
         }
     }
-    (rows, warnings)
+    OfStore { rows, warnings, pending }
 }
 
 struct OneStore<'a> {
     driver: &'a Arc<dyn Driver>,
     reader: &'a dyn SessionRead,
     wanted: &'a Wanted,
+    overlay: &'a View,
     agent: &'a str,
     /// When the scan began, epoch seconds.
     now: f64,
@@ -113,7 +131,10 @@ impl OneStore<'_> {
             let entries = &self.entries;
             for entry in now {
                 let wanted = (0..entries[*entry].rows().len()).map(|row| RowAt { entry: *entry, row });
-                rows.extend(wanted.filter(|row| self.wanted.takes(row.facts(entries), &mut real)));
+                let takes = |facts: &SessionFacts, real: &mut _| {
+                    self.wanted.takes(facts, real) && self.wanted.takes_marked(self.overlay, self.agent, &facts.id)
+                };
+                rows.extend(wanted.filter(|row| takes(row.facts(entries), &mut real)));
             }
             rows.sort_by(|a, b| {
                 let (a, b) = (a.facts(entries), b.facts(entries));
@@ -161,6 +182,7 @@ impl OneStore<'_> {
     }
 }
 
-fn seconds_now() -> f64 {
+/// Epoch seconds.
+pub(super) fn seconds_now() -> f64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }

@@ -1,6 +1,7 @@
 //! Which rows a request takes.
 
 use super::ListRequest;
+use crate::plane::overlay::View;
 use crate::plane::row::SessionFacts;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,5 +40,12 @@ impl Wanted {
         let Some(resolved) = resolved else { return false };
         let of_row = real.entry(row.cwd.clone()).or_insert_with(|| Path::new(&row.cwd).canonicalize().ok());
         of_row.as_ref() == Some(resolved)
+    }
+
+    /// Whether it is wanted by what the overlay says of it.
+    pub(super) fn takes_marked(&self, overlay: &View, agent: &str, id: &str) -> bool {
+        let ListRequest { project, without_archived, .. } = &self.request;
+        !(*without_archived && overlay.is_archived(agent, id))
+            && project.as_deref().is_none_or(|project| overlay.is_in(project, agent, id))
     }
 }

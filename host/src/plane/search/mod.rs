@@ -134,6 +134,12 @@ impl Plane {
             stores.spawn(async move { one_store(at, &driver, rows, &search, &sender).await });
         }
         drop(sender);
+        let (overlay, warning) = self.overlay().view().await;
+        end.warnings.extend(warning.map(|warning| SessionRow::of_warning(warning, "sepia")));
+        let mut take = |mut found: FoundRow| {
+            overlay.put_into(&mut found.row);
+            take(found)
+        };
         let mut order = Order::new(stores.len(), request.limit);
         let mut go_on = true;
         while go_on && let Some(event) = events.recv().await {

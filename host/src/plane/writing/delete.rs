@@ -67,7 +67,7 @@ impl From<Artifact> for Part {
 impl Plane {
     /// Deletes a session. Unknown ids are `not_found`, also the second time.
     pub async fn delete(&self, id: &str, agent: Option<&str>, options: DeleteOptions) -> Result<Deleted, PlaneError> {
-        let (agent, title) = self.owner_of(id, agent).await?;
+        let (agent, title) = self.agent_and_title(id, agent).await?;
         let (_, writer) = self.writer_of(&agent).await?;
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         if options.dry_run {
@@ -79,7 +79,12 @@ impl Plane {
         if !options.force {
             self.refuse_when_live(&agent, id).await?;
         }
-        self.into_trash(writer, session, &agent, &title, options).await
+        let deleted = self.into_trash(writer, session, &agent, &title, options).await?;
+        if deleted.failed.is_empty() {
+            // What people say of a session goes with it.
+            self.overlay().forget(&agent, id).await?;
+        }
+        Ok(deleted)
     }
 
     async fn into_trash(

@@ -8,7 +8,7 @@ impl Plane {
     /// Renames a session in its agent's store; the title as it was written.
     pub async fn rename(&self, id: &str, agent: Option<&str>, title: &str) -> Result<String, PlaneError> {
         let title = checked_title(title)?;
-        let (agent, _) = self.owner_of(id, agent).await?;
+        let (agent, _) = self.agent_and_title(id, agent).await?;
         let (_, writer) = self.writer_of(&agent).await?;
         let _held = self.hold(&agent, id)?;
         let session = SessionRef { id: id.to_owned(), agent_id: None };

@@ -1,6 +1,7 @@
 //! One client from its first frame to the end.
 
 use super::methods::{self, Method};
+use super::order::Order;
 use super::{answer, error};
 use crate::jsonrpc::{Frame, FrameReader, FrameSender, Id, Message, Request, Version, code};
 use crate::plane::Plane;
@@ -47,6 +48,7 @@ pub async fn serve(
         sender,
         closing,
         running: JoinSet::new(),
+        changes: Order::default(),
         shutdown: None,
     };
     let end = client.run(input, stop).await?;
@@ -66,6 +68,7 @@ struct Client {
     /// Set when running requests have to give up.
     closing: watch::Sender<bool>,
     running: JoinSet<()>,
+    changes: Order,
     /// Id of the request to shut down, answered last.
     shutdown: Option<Id>,
 }
@@ -149,12 +152,20 @@ impl Client {
     fn start(&mut self, method: Method, request: Request, place: tokio::sync::OwnedSemaphorePermit) {
         let (plane, sender) = (Arc::clone(&self.plane), self.sender.clone());
         let mut closing = self.closing.subscribe();
+        let mut position = method.changes_something().then(|| self.changes.position());
         self.running.spawn(async move {
             let id = request.id.clone();
+            let answer = async {
+                if let Some(position) = &mut position {
+                    position.reached().await;
+                }
+                methods::answer_to(&plane, method, request).await
+            };
             let answer = tokio::select! {
-                answer = methods::answer_to(&plane, method, request) => answer,
+                answer = answer => answer,
                 _ = closing.wait_for(|closing| *closing) => answer::failure(&id, &error::shutting_down()),
             };
+            drop(position);
             // A client that is gone is noticed by whoever reads its frames.
             let _gone = sender.send(answer).await;
             drop(place);

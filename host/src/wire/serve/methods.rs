@@ -3,6 +3,7 @@
 use super::answer;
 use super::error;
 use super::params::{self, HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
+use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::ServiceManifest;
 use crate::home::machine_name;
 use crate::jsonrpc::{ErrorObject, Id, Outgoing, Request};
@@ -34,11 +35,35 @@ pub(super) enum Method {
     TrashList,
     TrashRestore,
     TrashEmpty,
+    SessionsPatchMeta,
+    ProjectsList,
+    ProjectsCreate,
+    ProjectsRename,
+    ProjectsDelete,
     Shutdown,
 }
 
+impl Method {
+    /// Whether it changes something that a later request may build on: these keep their order.
+    pub(super) fn changes_something(self) -> bool {
+        matches!(
+            self,
+            Self::SessionsPatchMeta
+                | Self::ProjectsCreate
+                | Self::ProjectsRename
+                | Self::ProjectsDelete
+                | Self::SessionsDelete
+                | Self::SessionsRename
+                | Self::SessionsRewind
+                | Self::SessionsRestore
+                | Self::TrashRestore
+                | Self::TrashEmpty
+        )
+    }
+}
+
 /// The methods of this build, in the order of the wire document.
-pub(super) const METHODS: [(&str, Method); 18] = [
+pub(super) const METHODS: [(&str, Method); 23] = [
     ("manifest", Method::Manifest),
     ("agents.list", Method::AgentsList),
     ("sessions.list", Method::SessionsList),
@@ -56,24 +81,24 @@ pub(super) const METHODS: [(&str, Method); 18] = [
     ("trash.list", Method::TrashList),
     ("trash.restore", Method::TrashRestore),
     ("trash.empty", Method::TrashEmpty),
+    ("sessions.patch_meta", Method::SessionsPatchMeta),
+    ("projects.list", Method::ProjectsList),
+    ("projects.create", Method::ProjectsCreate),
+    ("projects.rename", Method::ProjectsRename),
+    ("projects.delete", Method::ProjectsDelete),
     ("shutdown", Method::Shutdown),
 ];
 
 /// Methods of the wire document that this build lacks.
-const LATER: [&str; 16] = [
+const LATER: [&str; 11] = [
     "sessions.attach",
     "sessions.detach",
     "sessions.create",
     "sessions.prompt",
     "sessions.cancel",
     "sessions.permission",
-    "sessions.patch_meta",
     "sessions.subscribe",
     "events.subscribe",
-    "projects.list",
-    "projects.create",
-    "projects.rename",
-    "projects.delete",
     "config.list",
     "config.get",
     "config.import",
@@ -99,6 +124,11 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
         Method::SessionsHistory => call.sessions_history().await,
         Method::SessionsSearch => call.sessions_search().await,
         Method::SessionsGet => call.sessions_whole(b"", b"").await,
+        Method::SessionsPatchMeta => call.sessions_patch_meta().await,
+        Method::ProjectsList => call.projects_list().await,
+        Method::ProjectsCreate => call.projects_create().await,
+        Method::ProjectsRename => call.projects_rename().await,
+        Method::ProjectsDelete => call.projects_delete().await,
         Method::SessionsExport => call.sessions_whole(b"{\"session\":", b"}").await,
         Method::SessionsImport => call.sessions_import().await,
         Method::SessionsConvert => call.sessions_convert().await,
@@ -178,6 +208,36 @@ impl Call<'_> {
         let (id, in_memory) = (self.request.id.clone(), self.plane.limits().answer_in_memory);
         let written = tokio::task::spawn_blocking(move || written_out(session, &id, in_memory, before, after));
         written.await.map_err(|e| error::internal(e.to_string()))?.map_err(|e| error::of_plane(&e))
+    }
+
+    async fn sessions_patch_meta(&self) -> Result<Outgoing, ErrorObject> {
+        let params: PatchMetaParams = self.params()?;
+        let patched = self.plane.patch_meta(&params.id, params.agent.as_deref(), params.patch.into()).await;
+        self.answered(patched.map(|_agent| ()))
+    }
+
+    async fn projects_list(&self) -> Result<Outgoing, ErrorObject> {
+        let NoParams {} = self.params()?;
+        self.answered(self.plane.projects().await)
+    }
+
+    async fn projects_create(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectCreateParams = self.params()?;
+        self.answered(self.plane.create_project(&params.name).await)
+    }
+
+    async fn projects_rename(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectRenameParams = self.params()?;
+        self.answered(self.plane.rename_project(&params.id, &params.name).await)
+    }
+
+    async fn projects_delete(&self) -> Result<Outgoing, ErrorObject> {
+        let params: ProjectParams = self.params()?;
+        self.answered(self.plane.delete_project(&params.id).await)
+    }
+
+    fn answered<R: Serialize>(&self, value: Result<R, PlaneError>) -> Result<Outgoing, ErrorObject> {
+        value.map_err(|e| error::of_plane(&e)).map(|value| self.result(&value))
     }
 
     fn with_params<P: DeserializeOwned, R: Serialize>(

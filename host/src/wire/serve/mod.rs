@@ -9,6 +9,7 @@ mod connection;
 mod error;
 mod events;
 mod methods;
+mod order;
 mod params;
 mod results;
 mod schema;

@@ -6,11 +6,11 @@ pub(super) use writing::{
     ConvertParams, DeleteParams, EmptyParams, ImportParams, RenameParams, RestoreParams, RewindParams, TrashParams,
 };
 
-use crate::plane::{HistoryRequest, ListRequest, SearchRequest};
+use crate::plane::{HistoryRequest, ListRequest, MetaPatch, SearchRequest, TextChange};
 use schemars::JsonSchema;
 use sepia_ir::{Branch, SearchPart, SearchQuery};
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// Nothing.
@@ -59,6 +59,7 @@ impl ListParams {
             with_hidden: self.with_hidden,
             with_locks: self.with_locks,
             with_stats: self.with_stats,
+            ..ListRequest::default()
         })
     }
 }
@@ -196,6 +197,77 @@ impl HistoryParams {
         };
         HistoryRequest { id: self.id, agent: self.agent, limit: self.limit, before: self.before, branch }
     }
+}
+
+/// `sessions.patch_meta`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct PatchMetaParams {
+    /// The session, by its id in the list.
+    pub(super) id: String,
+    /// Its agent, where two have the id.
+    #[serde(default)]
+    pub(super) agent: Option<String>,
+    /// What to change.
+    pub(super) patch: PatchParams,
+}
+
+/// A change of what is known of a session beside its store. What is absent stays as it is; one
+/// member at least is there.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PatchParams {
+    /// Title in place of the store's, 1 to 200 characters in one line; `null` brings the store's back.
+    #[serde(default, deserialize_with = "text_change")]
+    #[schemars(with = "Option<String>")]
+    title: TextChange,
+    /// Keep it in sight.
+    #[serde(default)]
+    pinned: Option<bool>,
+    /// Put it away.
+    #[serde(default)]
+    archived: Option<bool>,
+    /// The projects that it belongs to, all of them.
+    #[serde(default)]
+    project_ids: Option<Vec<String>>,
+    /// Model that is preferred for it, 1 to 100 characters; `null` for none.
+    #[serde(default, deserialize_with = "text_change")]
+    #[schemars(with = "Option<String>")]
+    model: TextChange,
+}
+
+/// A member that is there: `null` takes the text away.
+fn text_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TextChange, D::Error> {
+    Ok(Option::deserialize(deserializer)?.map_or(TextChange::Clear, TextChange::Set))
+}
+
+impl From<PatchParams> for MetaPatch {
+    fn from(params: PatchParams) -> Self {
+        let PatchParams { title, pinned, archived, project_ids, model } = params;
+        Self { title, pinned, archived, project_ids, model }
+    }
+}
+
+/// `projects.create`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ProjectCreateParams {
+    /// Its name, 1 to 100 characters in one line.
+    pub(super) name: String,
+}
+
+/// `projects.rename`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ProjectRenameParams {
+    /// The project.
+    pub(super) id: String,
+    /// Its new name, 1 to 100 characters in one line.
+    pub(super) name: String,
+}
+
+/// `projects.delete`
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ProjectParams {
+    /// The project.
+    pub(super) id: String,
 }
 
 /// Parameters of a request: an object, or nothing at all.

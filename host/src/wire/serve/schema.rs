@@ -6,9 +6,10 @@ use super::params::{
     ConvertParams, DeleteParams, EmptyParams, HistoryParams, ImportParams, ListParams, NoParams, RenameParams,
     RestoreParams, RewindParams, SearchParams, SessionParams, TrashParams,
 };
+use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::{Bundle, Converted, Emptied, Renamed, ServiceManifest};
 use crate::plane::{
-    Agent, Deleted, FilesRestored, FoundRow, HistoryPage, Restored, Rewound, Saved, SessionRow, Trashed,
+    Agent, Deleted, FilesRestored, FoundRow, HistoryPage, Project, Restored, Rewound, Saved, SessionRow, Trashed,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -67,6 +68,11 @@ fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut Schem
         Method::TrashList => of::<NoParams, Vec<Trashed>>(requests, answers),
         Method::TrashRestore => of::<TrashParams, Restored>(requests, answers),
         Method::TrashEmpty => of::<EmptyParams, Emptied>(requests, answers),
+        Method::SessionsPatchMeta => of::<PatchMetaParams, ()>(requests, answers),
+        Method::ProjectsList => of::<NoParams, Vec<Project>>(requests, answers),
+        Method::ProjectsCreate => of::<ProjectCreateParams, Project>(requests, answers),
+        Method::ProjectsRename => of::<ProjectRenameParams, Project>(requests, answers),
+        Method::ProjectsDelete => of::<ProjectParams, ()>(requests, answers),
         Method::Shutdown => of::<NoParams, ()>(requests, answers),
     }
 }
