@@ -38,13 +38,13 @@ pub(crate) struct Ground<'a> {
 
 /// Groups of tasks, by name.
 const GROUPS: [(&str, fn(&Ground<'_>) -> Result<Vec<Row>, Failed>); 7] = [
-    ("listing", Ground::listings),
-    ("search", Ground::search),
+    ("listing", |ground| ground.listings()),
+    ("search", |ground| ground.search()),
     ("export", |ground| Ok(vec![ground.export()?])),
-    ("history", Ground::history),
-    ("starting", Ground::starting),
-    ("calls", Ground::small_calls),
-    ("moving", Ground::moving),
+    ("history", |ground| ground.history()),
+    ("starting", |ground| ground.starting()),
+    ("calls", |ground| ground.small_calls()),
+    ("moving", |ground| ground.moving()),
 ];
 
 /// Makes a command anew for each run.
