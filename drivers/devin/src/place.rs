@@ -103,7 +103,7 @@ fn connect(host: &Host, source: Source) -> Result<Option<Box<dyn Database>>, Dri
 }
 
 /// Whether the current database is the one of older versions, by its name.
-fn is_legacy(host: &Host) -> bool {
+pub(crate) fn is_legacy(host: &Host) -> bool {
     host.location(DATABASE).is_some_and(|place| place.rsplit('/').next() == Some(LEGACY))
 }
 

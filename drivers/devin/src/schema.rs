@@ -99,18 +99,20 @@ impl Schema {
         columns.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// The column `metadata` of sessions that something rides along with, see [`crate::carry`]; nothing
-    /// of the others.
+    /// [`carried`], where there is such a column.
     pub(crate) fn carried(&self, alias: &str) -> String {
-        if !self.has("sessions", &["metadata"]) {
-            return "NULL".to_owned();
-        }
-        let key = sepia_sdk::carried::KEY;
-        format!("CASE WHEN instr({alias}.\"metadata\", '\"{key}\"') > 0 THEN {alias}.\"metadata\" END")
+        if self.has("sessions", &["metadata"]) { carried(alias) } else { "NULL".to_owned() }
     }
 
     /// What grows with every message that is written.
     pub(crate) fn growing(&self) -> &'static str {
         if self.has("message_nodes", &["row_id"]) { "row_id" } else { "node_id" }
     }
+}
+
+/// The column `metadata` of sessions that something rides along with, see [`crate::carry`]; nothing
+/// of the others.
+pub(crate) fn carried(alias: &str) -> String {
+    let key = sepia_sdk::carried::KEY;
+    format!("CASE WHEN instr({alias}.\"metadata\", '\"{key}\"') > 0 THEN {alias}.\"metadata\" END")
 }

@@ -304,3 +304,52 @@ impl Members {
         Some(self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::{difference, difference_of_session, restore, restore_session};
+    use sepia_ir::{MessageNode, Role, Session, ToolCall, ToolCallStatus};
+
+    #[test]
+    fn json_comes_back_to_the_letter() {
+        let mut wanted = MessageNode::new(7, Role::Assistant, 1.25);
+        wanted.metadata = r#"{"z": 1.50, "a": {"y":[1e2], "b":null}}"#.into();
+        let mut call = ToolCall::new("c", "exec", r#"{"z":1,  "a":"\u00e9"}"#.into());
+        call.status = Some(ToolCallStatus::Error);
+        let other = ToolCall::new("d", "exec", r#"{"z":1,"a":2}"#.into());
+        wanted.tool_calls = vec![call.clone(), other];
+        let mut native = MessageNode::new(3, Role::Assistant, 1.25);
+        call.status = None;
+        native.tool_calls = vec![call];
+        let carried = difference(&wanted, &native).unwrap();
+        // The arguments of the first call are the native record's.
+        assert!(!carried.contains("u00e9") && carried.contains(r#"{"z":1,"a":2}"#), "{carried}");
+        assert!(restore(&mut native, &carried));
+        assert_eq!(native, MessageNode { node_id: 3, ..wanted });
+
+        let mut wanted = Session::new("a", "x");
+        wanted.metadata = r#"{"z":1,"a":2}"#.into();
+        wanted.title = "T".into();
+        let mut native = Session::new("b", "y");
+        let carried = difference_of_session(&wanted, &native).unwrap();
+        assert!(restore_session(&mut native, &carried));
+        assert_eq!(native, Session { id: "b".into(), backend_type: "y".into(), ..wanted });
+    }
+
+    #[test]
+    fn what_is_absent_is_taken_away_and_what_is_odd_is_left() {
+        let wanted = MessageNode::new(1, Role::User, 0.0);
+        let mut native = MessageNode { model: Some("m".into()), ..wanted.clone() };
+        let carried = difference(&wanted, &native).unwrap();
+        assert!(restore(&mut native, &carried));
+        assert_eq!((native, difference(&wanted, &wanted)), (wanted.clone(), None));
+        for odd in
+            [r#"{"model":7,"content":"x"}"#, r#"{"toolCalls":[1]}"#, "[]", "7", "not json", r#"{"role":"nobody"}"#]
+        {
+            let mut node = wanted.clone();
+            assert!(!restore(&mut node, odd), "{odd}");
+            assert_eq!(node, wanted, "{odd}");
+        }
+    }
+}

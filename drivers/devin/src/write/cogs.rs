@@ -5,7 +5,8 @@
 //! They are never taken over whole from another session: they hold what the person allowed
 //! there.
 
-use crate::schema::Schema;
+use super::shape::Shape;
+use crate::schema::carried;
 use crate::value::Columns;
 use sepia_ir::{DriverError, Session};
 use sepia_sdk::Database;
@@ -15,11 +16,11 @@ use sepia_sdk::metadata::Members;
 const DONORS: u32 = 8;
 
 /// The cogs of a session; none when there is no model to name.
-pub(crate) fn of(header: &Session, schema: &Schema, database: &dyn Database) -> Result<Option<String>, DriverError> {
+pub(crate) fn of(header: &Session, shape: &Shape, database: &dyn Database) -> Result<Option<String>, DriverError> {
     if !matches!(header.cogs_json.trim(), "" | "[]" | "null") {
         return Ok(Some(header.cogs_json.clone()));
     }
-    let model = match used(schema, database)? {
+    let model = match used(shape, database)? {
         Some(model) => model,
         None if header.model.is_empty() => return Ok(None),
         None => header.model.clone(),
@@ -34,12 +35,13 @@ pub(crate) fn of(header: &Session, schema: &Schema, database: &dyn Database) -> 
 }
 
 /// The model that one of the newest sessions of the agent itself uses.
-fn used(schema: &Schema, database: &dyn Database) -> Result<Option<String>, DriverError> {
-    if !schema.has("sessions", &["cogs_json", "last_activity_at"]) {
+fn used(shape: &Shape, database: &dyn Database) -> Result<Option<String>, DriverError> {
+    if !shape.has("sessions", &["cogs_json", "last_activity_at"]) {
         return Ok(None);
     }
     // Sessions that were written here have no model of their own.
-    let native = format!("({}) IS NULL", schema.carried("d"));
+    let is_carried = shape.has("sessions", &["metadata"]);
+    let native = if is_carried { format!("({}) IS NULL", carried("d")) } else { "1".to_owned() };
     let sql = format!(
         "SELECT json_extract(c.value, '$.model') FROM (SELECT d.last_activity_at AS active, \
          CASE WHEN json_valid(d.cogs_json) AND json_type(d.cogs_json) = 'array' THEN d.cogs_json ELSE '[]' END AS cogs \

@@ -1,7 +1,8 @@
 //! Writing the sessions of the agent.
 //!
 //! ```text
-//! saving     a session being written, one transaction
+//! saving     a session being written, one transaction; whole: what it is once all of it is there
+//! destination    the database that it goes to
 //! header     the row of a session
 //! node       a row of a message; native, message, chat, calls, blocks: what goes into it; own: what it was before
 //! promise    what a row was written for that later rows decide
@@ -18,6 +19,7 @@ mod calls;
 mod chat;
 mod cogs;
 mod delete;
+mod destination;
 mod header;
 mod id;
 mod message;
@@ -32,6 +34,7 @@ mod shape;
 mod target;
 mod tools;
 mod undo;
+mod whole;
 
 pub use saving::DevinDraft;
 

@@ -20,7 +20,7 @@ struct Column {
 }
 
 /// All tables of a database.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Shape {
     tables: BTreeMap<String, Vec<Column>>,
 }
