@@ -6,7 +6,7 @@
 //! on the node again. What is carried is as hostile as the rest of a store: members that are not of
 //! the right shape are passed over.
 
-use crate::json::Object;
+use crate::json::{Noted, Object};
 use sepia_ir::{Block, Diff, Location, MessageNode, Role, Session, TokenUsage, ToolCall, ToolCallStatus, ToolResult};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -58,15 +58,15 @@ pub fn restore(node: &mut MessageNode, carried: &str) -> bool {
     put(&mut node.content, carried.content);
     put(&mut node.blocks, carried.blocks);
     put(&mut node.tool_calls, calls);
-    put(&mut node.tool_call_id, carried.tool_call_id);
-    put(&mut node.tool_name, carried.tool_name);
-    put(&mut node.thinking, carried.thinking);
-    put(&mut node.thinking_signature, carried.thinking_signature);
-    put(&mut node.usage, carried.usage);
-    put(&mut node.model, carried.model);
-    put(&mut node.request_id, carried.request_id);
-    put(&mut node.finish_reason, carried.finish_reason);
-    put(&mut node.tool_result, carried.tool_result);
+    put_noted(&mut node.tool_call_id, carried.tool_call_id);
+    put_noted(&mut node.tool_name, carried.tool_name);
+    put_noted(&mut node.thinking, carried.thinking);
+    put_noted(&mut node.thinking_signature, carried.thinking_signature);
+    put_noted(&mut node.usage, carried.usage);
+    put_noted(&mut node.model, carried.model);
+    put_noted(&mut node.request_id, carried.request_id);
+    put_noted(&mut node.finish_reason, carried.finish_reason);
+    put_noted(&mut node.tool_result, carried.tool_result);
     put(&mut node.created_at, carried.created_at);
     put(&mut node.metadata, carried.metadata.map(|raw| raw.get().to_owned()));
     true
@@ -78,6 +78,12 @@ fn put<T>(own: &mut T, carried: Option<T>) {
     }
 }
 
+fn put_noted<T>(own: &mut T, carried: Noted<T>) {
+    if carried.present {
+        *own = carried.value;
+    }
+}
+
 /// A node's members as they are carried: JSON that is free stays the text that it was.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -86,24 +92,15 @@ struct Carried {
     content: Option<String>,
     blocks: Option<Vec<Block>>,
     tool_calls: Option<Vec<Box<RawValue>>>,
-    #[serde(deserialize_with = "present")]
-    tool_call_id: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    tool_name: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    thinking: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    thinking_signature: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    usage: Option<Option<TokenUsage>>,
-    #[serde(deserialize_with = "present")]
-    model: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    request_id: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    finish_reason: Option<Option<String>>,
-    #[serde(deserialize_with = "present")]
-    tool_result: Option<Option<ToolResult>>,
+    tool_call_id: Noted<Option<String>>,
+    tool_name: Noted<Option<String>>,
+    thinking: Noted<Option<String>>,
+    thinking_signature: Noted<Option<String>>,
+    usage: Noted<Option<TokenUsage>>,
+    model: Noted<Option<String>>,
+    request_id: Noted<Option<String>>,
+    finish_reason: Noted<Option<String>>,
+    tool_result: Noted<Option<ToolResult>>,
     created_at: Option<f64>,
     #[serde(deserialize_with = "present")]
     metadata: Option<Box<RawValue>>,
