@@ -388,8 +388,9 @@ fn model(members: &mut Members, node: &MessageNode, own: &Own<'_>) {
     let mut metrics = Members::default();
     metrics.number("inputTokens", usage.input + read);
     metrics.number("outputTokens", usage.output);
-    metrics.maybe_number("cacheReadTokens", usage.cache_read);
-    metrics.maybe_number("cacheWriteTokens", usage.cache_write);
+    // It puts the zeros there by itself when it writes the file anew.
+    metrics.number("cacheReadTokens", usage.cache_read.unwrap_or_default());
+    metrics.number("cacheWriteTokens", usage.cache_write.unwrap_or_default());
     metrics.maybe_number("cost", usage.cost);
     members.raw("metrics", &metrics.finish());
 }
