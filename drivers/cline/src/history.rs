@@ -67,7 +67,7 @@ impl Window {
         let start = range.start;
         let numbers = match live {
             Some(live) => live[range].to_vec(),
-            None => (bounded(range.start) + 1..bounded(range.end) + 1).collect(),
+            None => (bounded(range.start) + 1..=bounded(range.end)).collect(),
         };
         Self { numbers, total, start }
     }

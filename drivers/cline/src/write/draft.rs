@@ -28,7 +28,7 @@ pub struct ClineDraft {
     folder: String,
     /// Path of the transcript, relative to the store.
     transcript: String,
-    /// Bytes of what stands there of a save that was never finished.
+    /// Bytes of what stands there: of a save that was never finished, or that could not be taken away.
     stray: u64,
     /// What the session stands in for.
     before: Option<Placed>,
@@ -87,9 +87,9 @@ impl ClineDraft {
             }
         }
         let folder = format!("{SESSIONS}/{}", header.id);
-        let transcript = match &before {
-            Some(before) => before.free_transcript(&header.id),
-            None => format!("{folder}/{}{}", header.id, crate::place::MESSAGES),
+        let (transcript, stray) = match &before {
+            Some(before) => before.other_transcript(&header.id),
+            None => (format!("{folder}/{}{}", header.id, crate::place::MESSAGES), stray),
         };
         let now = manifest::now();
         let updated = manifest::iso(header.last_activity_at).filter(|_| header.last_activity_at <= now);

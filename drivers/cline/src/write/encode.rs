@@ -155,8 +155,7 @@ fn hide(node: &MessageNode, id: &str) -> Encoded {
 /// Whole epoch milliseconds as JSON, if they are told from seconds.
 fn milliseconds(seconds: f64) -> Option<String> {
     let milliseconds = time::milliseconds(seconds);
-    (milliseconds.is_finite() && milliseconds >= FIRST_MILLISECONDS && milliseconds < 9e15)
-        .then(|| format!("{milliseconds:.0}"))
+    ((FIRST_MILLISECONDS..9e15).contains(&milliseconds)).then(|| format!("{milliseconds:.0}"))
 }
 
 /// Makes messages of the nodes of a session, in their order.
@@ -176,8 +175,18 @@ struct Called {
     name: String,
     /// What it asks for, until it is answered.
     query: Option<String>,
-    /// What its node says became of it, unless that is carried.
-    expected: Option<Option<Outcome>>,
+    /// What its node says became of it.
+    expected: Expected,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// Its result has to tell this.
+    Told(Outcome),
+    /// Its result has to tell nothing.
+    Nothing,
+    /// It is carried, whatever the result tells.
+    Carried,
 }
 
 impl Encoder {
@@ -244,22 +253,18 @@ impl Encoder {
             native.tool_name = Some(called.name.clone());
         }
         beside.node = sepia_sdk::carried::difference(node, &native);
-        if let Some(Some(expected)) = called.map(|called| called.expected)
-            && expected != outcome
-        {
-            beside.outcome = Some(match expected {
-                Some(Outcome { status, exit_code }) => ended(Some(status), exit_code),
-                None => ended(None, None),
-            });
-        }
+        beside.outcome = match called.map(|called| called.expected) {
+            Some(Expected::Told(told)) if outcome != Some(told) => Some(ended(Some(told.status), told.exit_code)),
+            Some(Expected::Nothing) if outcome.is_some() => Some(ended(None, None)),
+            _ => None,
+        };
         for call in &node.tool_calls {
             let known = call.status.filter(|status| *status != ToolCallStatus::Pending);
-            let expected = known.map(|status| Outcome { status, exit_code: call.exit_code });
-            let called = Called {
-                name: call.name.clone(),
-                query: content::query(&call.name, &call.arguments),
-                expected: beside.node.is_none().then_some(expected),
-            };
+            let told = |status| Expected::Told(Outcome { status, exit_code: call.exit_code });
+            let expected =
+                if beside.node.is_some() { Expected::Carried } else { known.map_or(Expected::Nothing, told) };
+            let called =
+                Called { name: call.name.clone(), query: content::query(&call.name, &call.arguments), expected };
             self.calls.insert(call.id.clone(), called);
         }
         self.tell_of(node);
@@ -383,8 +388,9 @@ fn model(members: &mut Members, node: &MessageNode, own: &Own<'_>) {
     let mut metrics = Members::default();
     metrics.number("inputTokens", usage.input + read);
     metrics.number("outputTokens", usage.output);
-    metrics.maybe_number("cacheReadTokens", usage.cache_read);
-    metrics.maybe_number("cacheWriteTokens", usage.cache_write);
+    // It puts the zeros there by itself when it writes the file anew.
+    metrics.number("cacheReadTokens", usage.cache_read.unwrap_or_default());
+    metrics.number("cacheWriteTokens", usage.cache_write.unwrap_or_default());
     metrics.maybe_number("cost", usage.cost);
     members.raw("metrics", &metrics.finish());
 }

@@ -22,7 +22,7 @@ pub(super) struct Placed {
     pub(super) compaction: Option<FileEntry>,
     pub(super) row: Option<rows::Row>,
     /// Files of its folder.
-    names: Vec<String>,
+    files: Vec<FileEntry>,
 }
 
 /// Where a session is, if there is one of this id.
@@ -62,16 +62,18 @@ impl Placed {
             transcript: path.and_then(|path| folder.files.iter().find(|file| file.path == path).cloned()),
             compaction: folder.compaction().cloned(),
             row: rows::row(host, id)?,
-            names: folder.files.iter().map(|file| file_name(file).to_owned()).collect(),
+            files: folder.files,
         })
     }
 
-    /// Path of a transcript beside the one that is there: the usual one when that is free.
-    pub(super) fn free_transcript(&self, id: &str) -> String {
-        let usual = format!("{id}{MESSAGES}");
-        let names = std::iter::once(usual).chain((2u32..).map(|n| format!("{id}.messages.{n}.json")));
-        let free = names.into_iter().find(|name| !self.names.contains(name)).unwrap_or_default();
-        format!("{SESSIONS}/{id}/{free}")
+    /// Path of a transcript beside the one that is there, and the bytes that stand there of an earlier
+    /// one that could not be taken away.
+    pub(super) fn other_transcript(&self, id: &str) -> (String, u64) {
+        let names = [format!("{id}{MESSAGES}"), format!("{id}.messages.2.json")];
+        let named = |name: &&String| self.transcript.as_ref().is_none_or(|file| file_name(file) != name.as_str());
+        let name = names.iter().find(named).cloned().unwrap_or_default();
+        let bytes = self.files.iter().find(|file| file_name(file) == name).map_or(0, |file| file.bytes);
+        (format!("{SESSIONS}/{id}/{name}"), bytes)
     }
 }
 

@@ -76,8 +76,8 @@ fn check(gathered: &Gathered, plan: &RewindPlan, source: &Source) -> Result<(), 
 /// Writes what stays beside what is there, and has the manifest name it.
 fn beside(cut: &Cut<'_>, id: &str, placed: &Placed, header: &Session) -> Result<(), DriverError> {
     let host = cut.host;
-    let path = placed.free_transcript(id);
-    let messages = cut.write(&path, Some(0))?;
+    let (path, bytes) = placed.other_transcript(id);
+    let messages = cut.write(&path, Some(bytes))?;
     let mut named = false;
     if let Err(error) = switch(host, id, placed, header, &path, &mut named) {
         if named {

@@ -28,6 +28,9 @@ fn arguments(call: &ToolUse) -> Option<Map<String, Value>> {
     }
 }
 
+/// An argument of another kind than the tool's.
+struct Odd;
+
 /// Takes members out of arguments, so that what is left over shows.
 struct Taken(Map<String, Value>);
 
@@ -46,20 +49,20 @@ impl Taken {
         }
     }
 
-    /// A text that may be absent, or `null`; none when it is something else.
-    fn maybe_text(&mut self, name: &str) -> Option<Option<String>> {
+    /// A text that may be absent, or `null`.
+    fn maybe_text(&mut self, name: &str) -> Result<Option<String>, Odd> {
         match self.0.remove(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(Value::String(text)) => Some(Some(text)),
-            Some(_) => None,
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(Odd),
         }
     }
 
     /// The same of a line.
-    fn maybe_line(&mut self, name: &str) -> Option<Option<u64>> {
+    fn maybe_line(&mut self, name: &str) -> Result<Option<u64>, Odd> {
         match self.0.remove(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(value) => Some(Some(value.as_u64().filter(|line| *line > 0)?)),
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => value.as_u64().filter(|line| *line > 0).map(Some).ok_or(Odd),
         }
     }
 
@@ -104,7 +107,7 @@ fn to_common(call: &ToolUse) -> Option<ToolUse> {
             };
             let mut file = Taken::of(file)?;
             let path = file.text("path")?;
-            let (start, end) = (file.maybe_line("start_line")?, file.maybe_line("end_line")?);
+            let (start, end) = (file.maybe_line("start_line").ok()?, file.maybe_line("end_line").ok()?);
             file.over()?;
             let limit = match end {
                 Some(end) => Some((end + 1).checked_sub(start.unwrap_or(1)).filter(|limit| *limit > 0)?),
@@ -116,10 +119,10 @@ fn to_common(call: &ToolUse) -> Option<ToolUse> {
         "write_to_file" => tool("write", json!({ "path": taken.text("path")?, "content": taken.text("content")? })),
         "editor" => {
             let (path, new) = (taken.text("path")?, taken.text("new_text")?);
-            if taken.maybe_line("insert_line")?.is_some() {
+            if taken.maybe_line("insert_line").ok()?.is_some() {
                 return None;
             }
-            match taken.maybe_text("old_text")?.filter(|old| !old.is_empty()) {
+            match taken.maybe_text("old_text").ok()?.filter(|old| !old.is_empty()) {
                 Some(old) => tool("edit", json!({ "path": path, "edits": [{ "old": old, "new": new }] })),
                 None => tool("write", json!({ "path": path, "content": new })),
             }
@@ -134,24 +137,25 @@ fn to_common(call: &ToolUse) -> Option<ToolUse> {
             _ => return None,
         },
         "search_files" => {
-            let (path, glob) = (taken.maybe_text("path")?, taken.maybe_text("file_pattern")?);
+            let (path, glob) = (taken.maybe_text("path").ok()?, taken.maybe_text("file_pattern").ok()?);
             tool("search", present(json!({ "pattern": taken.text("regex")?, "path": path, "glob": glob })))
         }
         "list_files" => tool("list", json!({ "path": taken.text("path")? })),
         "fetch_web_content" => {
             let mut request = Taken::of(taken.only("requests")?)?;
-            let (url, prompt) = (request.text("url")?, request.maybe_text("prompt")?.filter(|prompt| prompt != PAGE));
+            let (url, prompt) =
+                (request.text("url")?, request.maybe_text("prompt").ok()?.filter(|prompt| prompt != PAGE));
             request.over()?;
             tool("fetch", present(json!({ "url": url, "prompt": prompt })))
         }
         "web_fetch" => {
-            let prompt = taken.maybe_text("prompt")?;
+            let prompt = taken.maybe_text("prompt").ok()?;
             tool("fetch", present(json!({ "url": taken.text("url")?, "prompt": prompt })))
         }
         "web_search" => tool("web-search", json!({ "query": taken.text("query")? })),
         "spawn_agent" => {
             // A prompt of the sub-agent's own has no place in the common form.
-            if taken.maybe_text("systemPrompt")?.is_some_and(|system| system != SUB_AGENT) {
+            if taken.maybe_text("systemPrompt").ok()?.is_some_and(|system| system != SUB_AGENT) {
                 return None;
             }
             tool("task", json!({ "prompt": taken.text("task")? }))
@@ -172,7 +176,7 @@ fn to_own(call: &ToolUse) -> Option<ToolUse> {
     let own = match call.name.as_str() {
         "read" => {
             let path = taken.text("path")?;
-            let (offset, limit) = (taken.maybe_line("offset")?, taken.maybe_line("limit")?);
+            let (offset, limit) = (taken.maybe_line("offset").ok()?, taken.maybe_line("limit").ok()?);
             let end = limit.map(|limit| offset.unwrap_or(1).saturating_add(limit - 1));
             tool(
                 "read_files",
@@ -202,7 +206,7 @@ fn to_own(call: &ToolUse) -> Option<ToolUse> {
         }
         "search" => tool("search_codebase", json!({ "queries": [taken.text("pattern")?] })),
         "fetch" => {
-            let prompt = taken.maybe_text("prompt")?.unwrap_or_else(|| PAGE.to_owned());
+            let prompt = taken.maybe_text("prompt").ok()?.unwrap_or_else(|| PAGE.to_owned());
             tool("fetch_web_content", json!({ "requests": [{ "url": taken.text("url")?, "prompt": prompt }] }))
         }
         "web-search" => tool("web_search", json!({ "query": taken.text("query")? })),

@@ -60,7 +60,7 @@ fn the_messages_are_those_that_the_agent_sends_to_the_model() {
         json!({"role": "user", "ts": 1_767_225_604_000u64, "content": [{"type": "tool_result", "tool_use_id": "c2",
             "name": "Strange", "content": "it broke", "is_error": true}]}),
         json!({"role": "assistant", "ts": 1_767_225_605_000u64, "modelInfo": info, "content": [{"type": "text", "text": "Done."}],
-            "metrics": {"inputTokens": 100, "outputTokens": 20, "cacheReadTokens": 40}}),
+            "metrics": {"inputTokens": 100, "outputTokens": 20, "cacheReadTokens": 40, "cacheWriteTokens": 0}}),
     ];
     assert_eq!(messages, wanted);
 }
