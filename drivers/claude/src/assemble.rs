@@ -479,15 +479,17 @@ impl Slot {
         self.seals.push(seal);
     }
 
-    /// Blocks of reasoning one by one: joined, as the node has them, no seal fits any more.
-    fn reasoning(&self) -> Vec<String> {
-        let block = |(text, seal): (&String, &Option<String>)| {
-            let mut block = Members::default();
-            block.text("thinking", text);
-            block.maybe("signature", seal.as_deref());
-            block.finish()
-        };
-        self.thinking.iter().zip(&self.seals).map(block).collect()
+    /// Seals of several blocks of reasoning stand one under the other, as their texts do; the lengths of the texts, in
+    /// bytes, tell where one ends. No seal fits the texts together.
+    fn parts_of_reasoning(&mut self) -> Vec<String> {
+        if self.thinking.len() < 2 {
+            return Vec::new();
+        }
+        if self.seals.iter().any(Option::is_some) {
+            let seals: Vec<&str> = self.seals.iter().map(|seal| seal.as_deref().unwrap_or_default()).collect();
+            self.node.thinking_signature = Some(seals.join("\n"));
+        }
+        self.thinking.iter().map(|text| text.len().to_string()).collect()
     }
 
     fn call(&mut self, block: &crate::entry::ContentBlock<'_>) {
@@ -522,8 +524,8 @@ impl Slot {
         }
     }
 
-    fn finish(self, plan: crate::index::NodePlan) -> MessageNode {
-        let reasoning = if self.thinking.len() > 1 { self.reasoning() } else { Vec::new() };
+    fn finish(mut self, plan: crate::index::NodePlan) -> MessageNode {
+        let reasoning = self.parts_of_reasoning();
         let Self { mut node, content, uuids, parent_uuid, mut members, thinking, warnings, carried, .. } = self;
         let opaque =
             if node.role == Role::Tool || node.role == Role::System { content.opaque } else { content.give(&mut node) };
@@ -550,7 +552,7 @@ impl Slot {
         members.flag("parentGuessed", plan.marks & GUESSED_PARENT != 0);
         members.flag("logicalParent", plan.marks & LOGICAL_PARENT != 0);
         members.flag("parallel", plan.marks & PARALLEL != 0);
-        members.list("thinkingBlocks", &reasoning);
+        members.list("thinkingBytes", &reasoning);
         members.list("opaqueBlocks", &opaque);
         members.list("warnings", &warnings);
         node.metadata = members.finish();

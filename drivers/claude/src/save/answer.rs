@@ -7,10 +7,9 @@ use super::record::Records;
 use super::riding::{self, Marks};
 use super::turn::{Called, SYNTHETIC, Turns, failed, flag, identified, maybe, raw};
 use crate::ids::id;
-use crate::json::{Str, members, parse};
+use crate::json::parse;
 use crate::metadata::{self, Members};
 use crate::outcome::{Outcome, locations};
-use crate::prompt;
 use sepia_ir::{LossKind, MessageNode, Role, TokenUsage, ToolCall};
 use std::borrow::Cow;
 
@@ -21,14 +20,6 @@ const REDACTED: &str = "[redacted]";
 /// Why a message of this agent's providers ended.
 const STOPS: [&str; 7] =
     ["end_turn", "tool_use", "max_tokens", "stop_sequence", "pause_turn", "refusal", "model_context_window_exceeded"];
-
-members! {
-    /// A block of reasoning, as metadata keeps it.
-    Reasoning {
-        thinking: Str<'a> = "thinking",
-        signature: Str<'a> = "signature",
-    }
-}
 
 impl Turns {
     /// Writes an answer and, in their order, the results of its calls that follow it.
@@ -152,19 +143,7 @@ impl Turns {
     fn reasoning(&mut self, node: &MessageNode, own: &Own<'_>, native: &mut MessageNode) -> Vec<Vec<u8>> {
         let Some(thinking) = &node.thinking else { return Vec::new() };
         let seal = node.thinking_signature.as_deref().unwrap_or_default();
-        let several = own.thinking_blocks.map(|raw| serde_json::from_str::<Vec<Reasoning<'_>>>(raw.get()));
-        let several = several.and_then(Result::ok).unwrap_or_default();
-        let texts = several.iter().map(|block| Cow::Borrowed(block.thinking.get().unwrap_or_default()));
-        let parts: Vec<(&str, &str)> = if !several.is_empty() && prompt::joined(texts) == thinking.as_str() {
-            several
-                .iter()
-                .map(|block| (block.thinking.get().unwrap_or_default(), block.signature.get().unwrap_or_default()))
-                .collect()
-        } else if several.is_empty() {
-            vec![(thinking.as_str(), seal)]
-        } else {
-            Vec::new()
-        };
+        let parts = parts_of_reasoning(thinking, seal, own);
         let is_valid =
             |(text, seal): &(&str, &str)| seal.len() >= SHORTEST_SIGNATURE || *text == REDACTED && !seal.is_empty();
         if parts.is_empty() || !parts.iter().all(is_valid) {
@@ -225,6 +204,24 @@ impl Turns {
         }
         (block.bytes, (native, Called { id: fresh, tool, uuid: 0, node: 0 }))
     }
+}
+
+/// Blocks of reasoning, each with its seal; none when they can't be told apart.
+fn parts_of_reasoning<'n>(thinking: &'n str, seal: &'n str, own: &Own<'_>) -> Vec<(&'n str, &'n str)> {
+    let lengths = &own.thinking_bytes.items;
+    if lengths.is_empty() {
+        return vec![(thinking, seal)];
+    }
+    let mut rest = Some(thinking);
+    let mut parts = Vec::new();
+    for (length, seal) in lengths.iter().zip(seal.split('\n')) {
+        let part = length.0.and_then(|length| rest?.split_at_checked(usize::try_from(length).ok()?));
+        let Some((text, more)) = part else { return Vec::new() };
+        parts.push((text, seal));
+        rest = more.strip_prefix('\n');
+    }
+    let whole = parts.len() == lengths.len() && seal.split('\n').count() == lengths.len() && rest.is_none();
+    if whole { parts } else { Vec::new() }
 }
 
 fn message_head(id: &str, model: &str) -> String {

@@ -1,7 +1,7 @@
 //! What metadata tells of a node that was this agent's own: the ids and fields that its records had.
 
 use super::target::uuid_of;
-use crate::json::{Flag, List, Raw, Str, members, parse};
+use crate::json::{Flag, List, Raw, Str, Whole, members, parse};
 
 members! {
     /// Metadata of a node.
@@ -20,7 +20,7 @@ members! {
         kind: Str<'a> = "kind",
         logical_parent_uuid: Str<'a> = "logicalParentUuid",
         compact_metadata: Raw<'a> = "compactMetadata",
-        thinking_blocks: Raw<'a> = "thinkingBlocks",
+        thinking_bytes: List<Whole> = "thinkingBytes",
         opaque_blocks: Raw<'a> = "opaqueBlocks",
     }
 }

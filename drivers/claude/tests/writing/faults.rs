@@ -1,11 +1,12 @@
 //! A full disk or a dying process at every step: the old state or the new one is there, nothing between.
 
 use crate::demo::{Demo, S1, S2, base};
-use crate::written::{NEW, REPLACE, by_id, calls, chain, result, says, services, session};
+use crate::written::{NEW, REPLACE, by_id, calls, chain, host, result, says, services, session};
 use sepia_conformance::{Fault, InProcess, at_every_step};
 use sepia_driver_claude::Claude;
 use sepia_ir::{DriverError, Role, SaveOptions, Session, ToolCallStatus};
-use sepia_sdk::{Host, Services, SessionWrite};
+use sepia_sdk::subprocess::Native;
+use sepia_sdk::{Host, SessionWrite, WritingServices};
 use sepia_services::TrashEntry;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,8 +26,13 @@ fn with_a_session() -> Store {
     Store { demo, trash: tempfile::tempdir().unwrap(), before }
 }
 
-fn writable(store: &Store) -> Box<dyn Services> {
-    Box::new(services(store.demo.root(), Arc::new(TrashEntry::new(store.trash.path().join("entry")))))
+fn writable(store: &Store) -> (Native, Box<dyn WritingServices>) {
+    let (reading, writing) = services(store.demo.root(), trash(store, "entry"));
+    (reading, Box::new(writing))
+}
+
+fn trash(store: &Store, name: &str) -> Arc<TrashEntry> {
+    Arc::new(TrashEntry::new(store.trash.path().join(name)))
 }
 
 fn new_session(id: &str) -> Session {
@@ -160,14 +166,7 @@ fn a_session_is_listed_until_all_else_is_gone() {
             assert!(store.demo.root().join(format!("projects/-p-demo/{S2}.jsonl")).exists());
             // What is left can be deleted.
             if there {
-                Claude::delete(
-                    &Host::new(services(
-                        store.demo.root(),
-                        Arc::new(TrashEntry::new(store.trash.path().join("again"))),
-                    )),
-                    &by_id(S1),
-                )
-                .unwrap();
+                Claude::delete(&host(store.demo.root(), trash(store, "again")), &by_id(S1)).unwrap();
                 assert!(!store.demo.root().join(format!("projects/-p-demo/{S1}.jsonl")).exists());
             }
         },

@@ -36,7 +36,7 @@ fn an_id_is_of_the_agents_form_or_refused() {
     let long = "x".repeat(5000);
     for id in HOSTILE.into_iter().chain([long.as_str()]) {
         let session = Session { id: id.into(), ..small() };
-        for options in [NEW, REPLACE, SaveOptions { replace: true, dry_run: true }] {
+        for options in [NEW, REPLACE, SaveOptions { dry_run: true, ..REPLACE }] {
             let error = ground.save(&session, &options).unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid, "{id}");
             assert!(error.message.len() < 400);
@@ -102,18 +102,18 @@ fn a_dry_run_tells_the_same_and_leaves_no_trace() {
     ground.demo.session(S1, &base(1));
     let before = ground.demo.bytes();
     let session = Session { id: S1.into(), ..session(chain(vec![says(Role::System, "s"), says(Role::User, "a")])) };
-    let dry = ground.save(&session, &SaveOptions { replace: true, dry_run: true }).unwrap();
+    let dry = ground.save(&session, &SaveOptions { dry_run: true, ..REPLACE }).unwrap();
     assert_eq!(ground.demo.bytes(), before);
     assert!(ground.entry.items().is_empty());
     assert_eq!(ground.save(&session, &REPLACE).unwrap(), dry);
-    let conflict = SaveOptions { replace: false, dry_run: true };
+    let conflict = SaveOptions { dry_run: true, ..NEW };
     assert_eq!(ground.save(&session, &conflict).unwrap_err().code, ErrorCode::Conflict);
 }
 
 #[test]
 fn a_dry_run_makes_no_folder() {
     let ground = Ground::new();
-    ground.save(&small(), &SaveOptions { replace: false, dry_run: true }).unwrap();
+    ground.save(&small(), &SaveOptions { dry_run: true, ..NEW }).unwrap();
     assert!(std::fs::read_dir(ground.demo.root()).unwrap().next().is_none());
 }
 

@@ -6,7 +6,7 @@ use sepia_driver_claude::Claude;
 use sepia_ir::{
     DriverError, MessageNode, Role, SaveOptions, SaveReport, Session, SessionRef, ToolCall, ToolCallStatus, ToolResult,
 };
-use sepia_sdk::subprocess::Native;
+use sepia_sdk::subprocess::{Native, NativeWriting};
 use sepia_sdk::{Driver, Host};
 use sepia_services::TrashEntry;
 use serde_json::Value;
@@ -14,13 +14,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub const NEW: SaveOptions = SaveOptions { replace: false, dry_run: false };
-pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false };
+pub const NEW: SaveOptions = SaveOptions { replace: false, dry_run: false, off_branch: Vec::new() };
+pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false, off_branch: Vec::new() };
 
-/// Services that may write to a store.
-pub fn services(root: &Path, trash: Arc<TrashEntry>) -> Native {
+/// The services of a call that writes to a store: what reads, and what writes.
+pub fn services(root: &Path, trash: Arc<TrashEntry>) -> (Native, NativeWriting) {
     let manifest = Claude::manifest();
-    Native::at(&manifest, &[("claude", root)]).unwrap().for_writing(&manifest, Some(trash))
+    let open = || Native::at(&manifest, &[("claude", root)]).unwrap();
+    (open(), open().into_writing(&manifest, Some(trash)))
+}
+
+/// The same as a handle.
+pub fn host(root: &Path, trash: Arc<TrashEntry>) -> Host {
+    let (reading, writing) = services(root, trash);
+    Host::new(reading).and_writing(writing)
 }
 
 /// A store to write to, and the trash beside it.
@@ -43,7 +50,7 @@ impl Ground {
     }
 
     pub fn host(&self) -> Host {
-        Host::new(services(self.demo.root(), Arc::clone(&self.entry)))
+        host(self.demo.root(), Arc::clone(&self.entry))
     }
 
     pub fn save(&self, session: &Session, options: &SaveOptions) -> Result<SaveReport, DriverError> {
