@@ -40,7 +40,8 @@ fn old_or_new(fresh: impl Fn() -> Stand, id: &str, write: impl Fn(&Host) -> Resu
 }
 
 fn save(host: &Host, session: &Session, replace: bool) -> Result<(), DriverError> {
-    InProcess::<Cline>::on(host.clone()).save(session, if replace { &REPLACE } else { &WRITE }).map(drop)
+    let options = if replace { REPLACE } else { WRITE };
+    InProcess::<Cline>::on(host.clone()).save(session, &options).map(drop)
 }
 
 const ID: &str = "1767225600000_aaaaa";

@@ -84,13 +84,13 @@ fn a_dry_run_tells_the_same_and_leaves_no_trace() {
     session.id = "1767225600000_aaaaa".into();
     session.nodes[0].role = sepia_ir::Role::System;
     let before = stand.hash();
-    let told = stand.save(&session, &SaveOptions { replace: false, dry_run: true }).unwrap();
+    let told = stand.save(&session, &SaveOptions { dry_run: true, ..WRITE }).unwrap();
     assert_eq!(stand.hash(), before);
     assert_eq!(stand.save(&session, &WRITE).unwrap(), told);
     let before = stand.hash();
-    let again = SaveOptions { replace: false, dry_run: true };
+    let again = SaveOptions { dry_run: true, ..WRITE };
     assert_eq!(stand.save(&session, &again).unwrap_err().code, ErrorCode::Conflict);
-    assert_eq!(stand.save(&session, &SaveOptions { replace: true, dry_run: true }).unwrap(), told);
+    assert_eq!(stand.save(&session, &SaveOptions { dry_run: true, ..REPLACE }).unwrap(), told);
     assert_eq!(stand.hash(), before);
 }
 

@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub const WRITE: SaveOptions = SaveOptions { replace: false, dry_run: false };
-pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false };
+pub const WRITE: SaveOptions = SaveOptions { replace: false, dry_run: false, off_branch: Vec::new() };
+pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false, off_branch: Vec::new() };
 /// Epoch seconds of 2026-01-01.
 pub const T0: f64 = 1_767_225_600.0;
 

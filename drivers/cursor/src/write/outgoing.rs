@@ -225,7 +225,8 @@ fn user(message: &mut Message, node: &MessageNode, meta: &OwnMeta, request: Opti
     let plain = meta.is_injected() || (meta.is_own() && !meta.wrapped);
     // What was noted of a text that has been changed since is not what is to be written.
     let noted = |original: &&Vec<String>| {
-        let typed: Vec<&str> = original.iter().filter_map(|text| spoken(text).typed).filter(|typed| !typed.is_empty()).collect();
+        let typed: Vec<&str> =
+            original.iter().filter_map(|text| spoken(text).typed).filter(|typed| !typed.is_empty()).collect();
         node.blocks.is_empty() && typed.join("\n") == node.content
     };
     if let Some(original) = meta.original.as_ref().filter(noted) {

@@ -189,7 +189,8 @@ fn what_the_agent_adds_later_is_shown_and_what_rode_along_stays() {
 #[test]
 fn a_dry_run_tells_the_same_and_leaves_nothing() {
     let demo = Demo::new();
-    let told = save(&demo, &foreign(), &SaveOptions { dry_run: true, replace: false, ..SaveOptions::default() }).unwrap();
+    let told =
+        save(&demo, &foreign(), &SaveOptions { dry_run: true, replace: false, ..SaveOptions::default() }).unwrap();
     assert!(!demo.path(".cursor").exists());
     assert_eq!(save(&demo, &foreign(), &SAVE).unwrap(), told);
     let before = hash(&demo);

@@ -1,7 +1,7 @@
 //! Sessions taken away and brought back.
 
 use crate::demo::{Demo, by_id};
-use crate::store::{NEW, everything, foreign, native, save, writing};
+use crate::store::{NEW, everything, foreign, native, native_writing, save, writing};
 use sepia_conformance::tree_hash;
 use sepia_driver_devin::Devin;
 use sepia_ir::{DeleteOutcome, ErrorCode};
@@ -14,7 +14,7 @@ fn places(demo: &Demo, id: &str) -> Vec<String> {
 }
 
 fn delete(demo: &Demo, id: &str, trash: &Path) -> DeleteOutcome {
-    Devin::delete(&Host::new(native(demo, Some(trash))), &by_id(id)).unwrap()
+    Devin::delete(&Host::new(native(demo)).and_writing(native_writing(demo, Some(trash))), &by_id(id)).unwrap()
 }
 
 /// Puts files back as the host does.

@@ -1,12 +1,13 @@
 //! A full disk, and a process that dies, at every step of a write.
 
 use crate::demo::{Demo, by_id};
-use crate::store::{NEW, REPLACE, everything, foreign, native};
+use crate::store::{NEW, REPLACE, everything, foreign, native, native_writing};
 use rusqlite::types::Value as Sql;
 use sepia_conformance::{Fault, at_every_step};
 use sepia_driver_devin::Devin;
 use sepia_ir::{DriverError, RewindPlan, SaveOptions, Session};
-use sepia_sdk::{Checked, Host, Services, SessionWrite};
+use sepia_sdk::subprocess::Native;
+use sepia_sdk::{Checked, Host, SessionWrite, WritingServices};
 use std::path::Path;
 
 struct Store {
@@ -21,8 +22,8 @@ fn fresh() -> Store {
     Store { demo, before }
 }
 
-fn services(store: &Store) -> Box<dyn Services> {
-    Box::new(native(&store.demo, Some(&store.demo.root().join("trash"))))
+fn services(store: &Store) -> (Native, Box<dyn WritingServices>) {
+    (native(&store.demo), Box::new(native_writing(&store.demo, Some(&store.demo.root().join("trash")))))
 }
 
 fn old_or(store: &Store, fault: Option<Fault>, outcome: &Result<(), DriverError>, is_new: impl Fn() -> bool) {
@@ -127,7 +128,8 @@ fn what_was_deleted_comes_back_whole_or_not_at_all() {
     let undo = || {
         let store = fresh();
         let outcome = Devin::delete(
-            &Host::new(native(&store.demo, Some(&store.demo.root().join("trash")))),
+            &Host::new(native(&store.demo))
+                .and_writing(native_writing(&store.demo, Some(&store.demo.root().join("trash")))),
             &by_id("brisk-lantern"),
         )
         .unwrap();

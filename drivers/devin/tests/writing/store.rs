@@ -6,27 +6,32 @@ use rusqlite::types::Value;
 use sepia_conformance::InProcess;
 use sepia_driver_devin::Devin;
 use sepia_ir::{DriverError, MessageNode, Role, SaveOptions, SaveReport, Session};
-use sepia_sdk::subprocess::Native;
+use sepia_sdk::subprocess::{Native, NativeWriting};
 use sepia_sdk::{Driver, Host};
 use sepia_services::TrashEntry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A new session without an id that exists.
-pub const NEW: SaveOptions = SaveOptions { replace: false, dry_run: false };
-pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false };
-pub const DRY: SaveOptions = SaveOptions { replace: false, dry_run: true };
+pub const NEW: SaveOptions = SaveOptions { replace: false, dry_run: false, off_branch: Vec::new() };
+pub const REPLACE: SaveOptions = SaveOptions { replace: true, dry_run: false, off_branch: Vec::new() };
+pub const DRY: SaveOptions = SaveOptions { replace: false, dry_run: true, off_branch: Vec::new() };
 
-/// Services that write to a store, with a trash beside it.
-pub fn native(demo: &Demo, trash: Option<&Path>) -> Native {
+/// The services of a store.
+pub fn native(demo: &Demo) -> Native {
     let places: [(&str, PathBuf); 2] = [("database", demo.database()), ("cli", demo.root().to_owned())];
     let places: Vec<(&str, &Path)> = places.iter().map(|(name, path)| (*name, path.as_path())).collect();
+    Native::at(&Devin::manifest(), &places).unwrap()
+}
+
+/// Services that write to a store, with a trash in this folder.
+pub fn native_writing(demo: &Demo, trash: Option<&Path>) -> NativeWriting {
     let trash = trash.map(|folder| Arc::new(TrashEntry::new(folder.to_owned())));
-    Native::at(&Devin::manifest(), &places).unwrap().for_writing(&Devin::manifest(), trash)
+    native(demo).into_writing(&Devin::manifest(), trash)
 }
 
 pub fn writing(demo: &Demo) -> Host {
-    Host::new(native(demo, None))
+    Host::new(native(demo)).and_writing(native_writing(demo, None))
 }
 
 pub fn save(demo: &Demo, session: &Session, options: &SaveOptions) -> Result<SaveReport, DriverError> {

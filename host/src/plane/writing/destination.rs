@@ -46,11 +46,19 @@ impl Destination {
             let message = format!("the working directory `{shown}` is not absolute; name it from `/` on");
             return Err(PlaneError::new(ErrorKind::Invalid, message));
         }
-        if !Path::new(cwd).is_dir() {
-            let shown = clean_line(cwd, 200);
-            warnings.push(format!(
-                "the working directory {shown} does not exist; the agent resumes the session there only when it does"
-            ));
+        match Path::new(cwd).canonicalize() {
+            // Agents look a session up by the real path of the directory that they are started in.
+            Ok(real) if real.is_dir() => {
+                if let Some(real) = real.to_str() {
+                    real.clone_into(&mut header.working_directory);
+                }
+            }
+            _ => {
+                let shown = clean_line(cwd, 200);
+                warnings.push(format!(
+                    "the working directory {shown} does not exist; the agent resumes the session there only when it does"
+                ));
+            }
         }
         if let Some(title) = &self.title {
             header.title = checked_title(title)?;
