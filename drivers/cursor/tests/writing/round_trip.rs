@@ -34,7 +34,7 @@ fn a_session_of_another_agent_comes_back_whole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_session_comes_back_but_for_what_is_declared(session in sessions(Kind { branches: true, system: true })) {
@@ -189,7 +189,8 @@ fn what_the_agent_adds_later_is_shown_and_what_rode_along_stays() {
 #[test]
 fn a_dry_run_tells_the_same_and_leaves_nothing() {
     let demo = Demo::new();
-    let told = save(&demo, &foreign(), &SaveOptions { dry_run: true, replace: false, ..SaveOptions::default() }).unwrap();
+    let told =
+        save(&demo, &foreign(), &SaveOptions { dry_run: true, replace: false, ..SaveOptions::default() }).unwrap();
     assert!(!demo.path(".cursor").exists());
     assert_eq!(save(&demo, &foreign(), &SAVE).unwrap(), told);
     let before = hash(&demo);
