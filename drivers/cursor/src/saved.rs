@@ -67,6 +67,10 @@ pub(crate) enum Lies {
     Left(Option<u32>),
 }
 
+/// Under which of the saved nodes a node of a branch that was left hangs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Under(pub(crate) Option<u32>);
+
 /// What is known of a message beside its blob.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Note {
@@ -75,7 +79,7 @@ pub(crate) struct Note {
     /// A compaction took it out of the model's view.
     pub(crate) archived: bool,
     /// See [`Lies::Left`].
-    pub(crate) branch: Option<Option<u32>>,
+    pub(crate) branch: Option<Under>,
     /// It is no message of the conversation, and only lies between them.
     pub(crate) beside: bool,
 }
@@ -207,7 +211,7 @@ pub(crate) fn arranged(
     let (mut blobs, mut notes) = (Vec::with_capacity(planned.len()), Vec::with_capacity(planned.len()));
     let mut unseen = |blobs: &mut Vec<String>, notes: &mut Vec<Note>, node: &Planned| {
         let branch = match node.lies {
-            Lies::Left(parent) => Some(parent),
+            Lies::Left(parent) => Some(Under(parent)),
             Lies::Seen | Lies::Unseen => None,
         };
         blobs.push(node.blob.clone());
