@@ -88,7 +88,8 @@ impl std::fmt::Debug for CursorDraft {
 impl CursorDraft {
     /// Starts writing a session; see `SessionWrite::begin`.
     pub(crate) fn begin(host: &Host, mut header: Session, options: &SaveOptions) -> Result<Self, DriverError> {
-        header.working_directory = home::directory(&header.working_directory)?.to_owned();
+        let directory = home::directory(&header.working_directory)?.to_owned();
+        header.working_directory = directory;
         let fresh = header.id.is_empty();
         if fresh {
             header.id = turns::fresh_id();
@@ -355,12 +356,11 @@ impl CursorDraft {
     fn put(&mut self, ending: &ending::Ending) -> Result<(), DriverError> {
         let Some(database) = self.database.take() else { return Ok(()) };
         self.rows.flush(Some(&*database))?;
-        match &self.over {
-            Some(over) => over.point(&*database, ending)?,
-            None => {
-                let settings = SqlValue::Text(hex(ending.settings.as_bytes()));
-                database.execute("UPDATE meta SET value = ? WHERE key = '0'", &[settings])?;
-            }
+        if self.over.is_some() {
+            super::over::point(&*database, ending)?;
+        } else {
+            let settings = SqlValue::Text(hex(ending.settings.as_bytes()));
+            database.execute("UPDATE meta SET value = ? WHERE key = '0'", &[settings])?;
         }
         database.commit()?;
         drop(database);

@@ -166,17 +166,16 @@ impl Message {
 
     /// Texts alone.
     fn content(&mut self, texts: &[&str], form: Form) {
-        match (form, texts) {
-            (Form::Text, [only]) => {
-                self.string(only);
-                self.fits = !only.is_empty();
-            }
-            _ => {
-                self.raw("[");
-                texts.iter().for_each(|text| self.text_part(text));
-                self.raw("]");
-            }
+        if let (Form::Text, [only]) = (form, texts) {
+            self.string(only);
+            self.fits = !only.is_empty();
+            return;
         }
+        self.raw("[");
+        for text in texts {
+            self.text_part(text);
+        }
+        self.raw("]");
     }
 
     /// A picture or file, if the agent holds such.
