@@ -108,7 +108,7 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
                 chat.saved = Some(Rc::new(saved));
             }
             None => {
-                chat.warn("broken-note", "what was kept beside its messages is of no known shape and was passed over")
+                chat.warn("broken-note", "what was kept beside its messages is of no known shape and was passed over");
             }
         }
     }

@@ -103,9 +103,9 @@ impl Facts {
         i64::try_from(self.parents.len()).unwrap_or(i64::MAX)
     }
 
-    /// Parent of a node; none when there is no such node, or nothing was gathered yet.
-    pub(crate) fn parent(&self, node_id: i64) -> Option<Option<i64>> {
-        self.parents.get(usize::try_from(node_id - 1).ok()?).copied()
+    /// Parent of a node; none of a root, and of a node that there is not.
+    pub(crate) fn parent(&self, node_id: i64) -> Option<i64> {
+        *self.parents.get(usize::try_from(node_id - 1).ok()?)?
     }
 
     /// The nodes of the live branch in order; none when that is all of them.
@@ -115,7 +115,7 @@ impl Facts {
         // A parent always comes before its child.
         while let Some(node) = next {
             live.push(node);
-            next = self.parent(node).flatten().filter(|parent| *parent < node);
+            next = self.parent(node).filter(|parent| *parent < node);
         }
         live.reverse();
         (live.len() != self.parents.len()).then_some(live)

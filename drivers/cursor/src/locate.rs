@@ -2,7 +2,7 @@
 //! become part of a path.
 
 use crate::key::{Key, Kind, Source};
-use crate::places::{Kept, plausible};
+use crate::places::{Kept, Places, plausible};
 use crate::record::Record;
 use crate::sources::Stores;
 use crate::{ide, workspaces};
@@ -20,6 +20,21 @@ fn key_of(id: &str, kept: &Kept) -> Key {
         subagents,
         parent: kept.parent.clone(),
     }
+}
+
+/// Whether there is a session of this id in a place of its own, without a look inside others.
+pub(crate) fn is_known(host: &Host, id: &str) -> Result<bool, DriverError> {
+    let kept = Places::of(host, &[id])?.kept;
+    let transcript = format!("/{id}.jsonl");
+    let mut subagents = kept.values().flat_map(|kept| &kept.subagents);
+    if kept.contains_key(id) || subagents.any(|file| file.path.ends_with(&transcript)) {
+        return Ok(true);
+    }
+    let stores = Stores::of(host);
+    Ok(match stores.ide()? {
+        Some(ide) => ide.header(id)?.is_some() || ide.document(id)?.is_some(),
+        None => false,
+    })
 }
 
 /// Where a session that is being looked up may be.
@@ -82,13 +97,16 @@ impl Search<'_> {
             ids.push(self.session.id.clone());
         }
         let name = format!("/{}.jsonl", self.wanted);
-        for (parent, kept) in &self.stores.places()?.kept {
+        let near = Places::of(&self.stores.host, &[self.wanted, &self.session.id])?;
+        let own = ids.len();
+        for (parent, kept) in &near.kept {
             if kept.subagents.iter().any(|file| file.path.ends_with(&name)) && !ids.contains(parent) {
                 ids.push(parent.clone());
             }
         }
-        for id in ids {
-            let mut key = match self.stores.places()?.kept.get(&id) {
+        for (at, id) in ids.into_iter().enumerate() {
+            let places = if at < own { &near } else { self.stores.places()? };
+            let mut key = match places.kept.get(&id) {
                 Some(kept) => key_of(&id, kept),
                 None => Key { id, ..Key::default() },
             };

@@ -69,6 +69,11 @@ pub(crate) fn plausible(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains('/') && !id.chars().any(char::is_control)
 }
 
+/// Whether an id is one that the command line gives: a UUID in lower case.
+pub(crate) fn is_own_id(id: &str) -> bool {
+    id.len() == 36 && uuid::Uuid::try_parse(id).is_ok_and(|parsed| parsed.to_string() == id)
+}
+
 fn stamp(file: &FileEntry) -> String {
     format!("{}:{}:{}", file.bytes, file.modified_ns, file.inode)
 }
@@ -101,14 +106,39 @@ impl Places {
         {
             places.stores(host, kind, under, depth)?;
         }
+        places.settled(host)
+    }
+
+    /// The same, but of chats only those of these ids: looking for a few costs no walk through
+    /// thousands of others. Only ids of the agent's own form, which lead nowhere else, are looked for by name.
+    pub(crate) fn of(host: &Host, ids: &[&str]) -> Result<Self, DriverError> {
+        if !ids.iter().all(|id| is_own_id(id)) {
+            return Self::find(host);
+        }
+        let mut places = Self::default();
+        for id in ids {
+            for kind in [Kind::Chat, Kind::ConfigChat] {
+                for folder in directories(host, kind.store(), "chats") {
+                    places.stores(host, kind, &format!("chats/{folder}/{id}"), 0)?;
+                }
+            }
+            places.stores(host, Kind::Acp, &format!("acp-sessions/{id}"), 0)?;
+        }
+        places.settled(host)
+    }
+
+    /// With the projects, and the best source of each session first.
+    fn settled(mut self, host: &Host) -> Result<Self, DriverError> {
+        let places = &mut self;
         places.projects(host)?;
         for kept in places.kept.values_mut() {
             kept.sources.sort_by(|a, b| {
                 let rank = |found: &Found| (found.source.kind.rank(), std::cmp::Reverse(found.bytes));
                 rank(a).cmp(&rank(b)).then_with(|| a.source.path.cmp(&b.source.path))
             });
+            kept.sources.dedup_by(|a, b| a.source == b.source);
         }
-        Ok(places)
+        Ok(self)
     }
 
     fn walk(
@@ -133,7 +163,8 @@ impl Places {
         for (folder, held) in folders(&files) {
             let parts = folder.split('/').count();
             let id = folder.rsplit('/').next().unwrap_or_default();
-            if parts != usize::try_from(depth).unwrap_or_default() + 1 || !plausible(id) {
+            let below = usize::try_from(depth).unwrap_or_default();
+            if parts != under.split('/').count() + below || !plausible(id) {
                 continue;
             }
             // A folder with only its note was opened and never prompted.
@@ -203,6 +234,15 @@ impl Places {
             }
         }
     }
+}
+
+/// Names of what a directory of a store holds, without what no path may have in it.
+fn directories(host: &Host, store: &str, path: &str) -> Vec<String> {
+    let Some(root) = host.directory(store) else { return Vec::new() };
+    // A directory that is not there, or can't be read, holds nothing that could be looked up.
+    let Ok(entries) = std::fs::read_dir(root.join(path)) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| plausible(name)).collect()
 }
 
 fn folders(files: &[FileEntry]) -> BTreeMap<&str, Folder<'_>> {

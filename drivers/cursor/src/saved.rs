@@ -67,6 +67,10 @@ pub(crate) enum Lies {
     Left(Option<u32>),
 }
 
+/// Under which of the saved nodes a node of a branch that was left hangs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Under(pub(crate) Option<u32>);
+
 /// What is known of a message beside its blob.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Note {
@@ -75,7 +79,7 @@ pub(crate) struct Note {
     /// A compaction took it out of the model's view.
     pub(crate) archived: bool,
     /// See [`Lies::Left`].
-    pub(crate) branch: Option<Option<u32>>,
+    pub(crate) branch: Option<Under>,
     /// It is no message of the conversation, and only lies between them.
     pub(crate) beside: bool,
 }
@@ -205,26 +209,12 @@ pub(crate) fn arranged(
         places.entry(node.blob.clone()).or_default().push_back(at);
     }
     let (mut blobs, mut notes) = (Vec::with_capacity(planned.len()), Vec::with_capacity(planned.len()));
-    let mut unseen = |blobs: &mut Vec<String>, notes: &mut Vec<Note>, node: &Planned| {
-        let branch = match node.lies {
-            Lies::Left(parent) => Some(parent),
-            Lies::Seen | Lies::Unseen => None,
-        };
-        blobs.push(node.blob.clone());
-        notes.push(Note { saved: Some(node.number), archived: false, branch, beside: true });
-    };
     // What comes next of the saved nodes.
     let mut next = 0;
-    let flush = |next: &mut usize,
-                 blobs: &mut Vec<String>,
-                 notes: &mut Vec<Note>,
-                 unseen: &mut dyn FnMut(&mut Vec<String>, &mut Vec<Note>, &Planned)| {
-        while let Some(node) = planned.get(*next).filter(|node| node.lies != Lies::Seen) {
-            unseen(blobs, notes, node);
-            *next += 1;
-        }
-    };
-    flush(&mut next, &mut blobs, &mut notes, &mut unseen);
+    while let Some(node) = planned.get(next).filter(|node| node.lies != Lies::Seen) {
+        lay_beside(&mut blobs, &mut notes, node);
+        next += 1;
+    }
     for (at, blob) in messages.into_iter().enumerate() {
         let known = places.get_mut(&blob).and_then(|places| {
             while places.front().is_some_and(|place| *place < next) {
@@ -236,18 +226,29 @@ pub(crate) fn arranged(
         if let Some(place) = known {
             // Saved messages that are no longer there leave what lay between them.
             for node in planned[next..place].iter().filter(|node| node.lies != Lies::Seen) {
-                unseen(&mut blobs, &mut notes, node);
+                lay_beside(&mut blobs, &mut notes, node);
             }
             note.saved = Some(planned[place].number);
             next = place + 1;
         }
         blobs.push(blob);
         notes.push(note);
-        if known.is_some() {
-            flush(&mut next, &mut blobs, &mut notes, &mut unseen);
+        while let Some(node) = planned.get(next).filter(|node| known.is_some() && node.lies != Lies::Seen) {
+            lay_beside(&mut blobs, &mut notes, node);
+            next += 1;
         }
     }
     (blobs, notes)
+}
+
+/// Adds a node that is no message of the conversation.
+fn lay_beside(blobs: &mut Vec<String>, notes: &mut Vec<Note>, node: &Planned) {
+    let branch = match node.lies {
+        Lies::Left(parent) => Some(Under(parent)),
+        Lies::Seen | Lies::Unseen => None,
+    };
+    blobs.push(node.blob.clone());
+    notes.push(Note { saved: Some(node.number), archived: false, branch, beside: true });
 }
 
 #[cfg(test)]

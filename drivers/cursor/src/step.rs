@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::outcome::Outcome;
+use crate::saved::Under;
 use sepia_ir::{DriverError, MessageNode, Warning};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -25,7 +26,7 @@ pub(crate) struct Step {
     /// Which of the nodes that were saved together it is.
     pub(crate) saved: Option<u32>,
     /// It is on a branch that was left, under this one of the saved nodes.
-    pub(crate) branch: Option<Option<u32>>,
+    pub(crate) branch: Option<Under>,
     /// What rides along with it.
     pub(crate) carried: Option<String>,
 }
@@ -213,9 +214,10 @@ impl Chain {
         node.node_id = self.node_id;
         let computed = match step.branch {
             None => self.live,
-            Some(parent) => parent.and_then(|saved| self.saved.get(&saved)).copied(),
+            Some(Under(parent)) => parent.and_then(|saved| self.saved.get(&saved)).copied(),
         };
-        node.parent_node_id = self.facts.parent(self.node_id).unwrap_or(computed);
+        let known = self.node_id <= self.facts.total();
+        node.parent_node_id = if known { self.facts.parent(self.node_id) } else { computed };
         if step.branch.is_none() {
             self.live = Some(self.node_id);
         }

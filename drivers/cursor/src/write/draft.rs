@@ -11,10 +11,10 @@ use super::over::Over;
 use super::rows::Rows;
 use super::tool_step::{Ended, tool_step};
 use super::turns::{self, Shown};
-use super::{ending, note};
+use super::{ending, native, note};
 use crate::blobs::hex;
-use crate::message::{self, Place};
 use crate::outcome::Outcome;
+use crate::places::is_own_id;
 use crate::step;
 use crate::time;
 use sepia_ir::{DriverError, ErrorCode, MessageNode, Role, SaveOptions, SaveReport, Session, SessionRef, SqlValue};
@@ -88,20 +88,18 @@ impl std::fmt::Debug for CursorDraft {
 impl CursorDraft {
     /// Starts writing a session; see `SessionWrite::begin`.
     pub(crate) fn begin(host: &Host, mut header: Session, options: &SaveOptions) -> Result<Self, DriverError> {
-        header.working_directory = home::directory(&header.working_directory)?.to_owned();
-        if header.id.is_empty() {
+        let directory = home::directory(&header.working_directory)?.to_owned();
+        header.working_directory = directory;
+        let fresh = header.id.is_empty();
+        if fresh {
             header.id = turns::fresh_id();
-        } else if !home::is_own_id(&header.id) {
+        } else if !is_own_id(&header.id) {
             let message =
                 "the id is not of the form that Cursor gives, a UUID in lower case; leave it out for a fresh one";
             return Err(DriverError::new(ErrorCode::Invalid, message));
         }
         let session = SessionRef { id: header.id.clone(), agent_id: None };
-        let known = match crate::locate::locate(host, &session) {
-            Ok(_) => true,
-            Err(error) if error.code == ErrorCode::NotFound => false,
-            Err(error) => return Err(error),
-        };
+        let known = !fresh && crate::locate::is_known(host, &header.id)?;
         if known && !options.replace {
             let message = format!("there is a session `{}` already; replace it, or save under a fresh id", header.id);
             return Err(DriverError::new(ErrorCode::Conflict, message));
@@ -162,7 +160,10 @@ impl CursorDraft {
         let tool = self.tool(&node);
         let out = outgoing(&node, &meta, request.as_deref(), &tool);
         let archived = self.archived(&meta, out.fits);
-        let native = native(&out.json, &hex(&out.id), archived, &meta)?;
+        let native = match native::of_usual(&node, &out, &meta, request.as_deref(), &tool) {
+            Some(native) => native,
+            None => native::of(&out.json, &hex(&out.id), archived, &meta)?,
+        };
         self.rows.blob_as(self.database.as_deref(), out.id, out.json)?;
         for what in &out.left_out {
             self.losses.kept(node.node_id, what);
@@ -301,19 +302,6 @@ impl Waiting {
     }
 }
 
-/// The node that a reader makes of a message, but for its place and its time, which ride along.
-fn native(json: &[u8], blob: &str, archived: bool, meta: &OwnMeta) -> Result<MessageNode, DriverError> {
-    let unreadable = || DriverError::new(ErrorCode::Invalid, "a node can't be written as a message of Cursor");
-    let text = std::str::from_utf8(json).map_err(|_| unreadable())?;
-    let mut steps = message::steps(text, Place { blob, archived }).ok_or_else(unreadable)?;
-    let mut step = steps.pop().filter(|_| steps.is_empty()).ok_or_else(unreadable)?;
-    if meta.is_simulated() && step.prompt.is_some() {
-        step::mark_simulated(&mut step.node);
-    }
-    step.node.created_at = f64::NAN;
-    Ok(step.node)
-}
-
 fn too_many() -> DriverError {
     DriverError::new(ErrorCode::Invalid, "the session has more nodes than a chat of Cursor can number")
 }
@@ -368,12 +356,11 @@ impl CursorDraft {
     fn put(&mut self, ending: &ending::Ending) -> Result<(), DriverError> {
         let Some(database) = self.database.take() else { return Ok(()) };
         self.rows.flush(Some(&*database))?;
-        match &self.over {
-            Some(over) => over.point(&*database, ending)?,
-            None => {
-                let settings = SqlValue::Text(hex(ending.settings.as_bytes()));
-                database.execute("UPDATE meta SET value = ? WHERE key = '0'", &[settings])?;
-            }
+        if self.over.is_some() {
+            super::over::point(&*database, ending)?;
+        } else {
+            let settings = SqlValue::Text(hex(ending.settings.as_bytes()));
+            database.execute("UPDATE meta SET value = ? WHERE key = '0'", &[settings])?;
         }
         database.commit()?;
         drop(database);

@@ -236,7 +236,7 @@ fn native(
     let mut native = Session::new(&header.id, BACKEND);
     native.title = one_line(name);
     mode.clone_into(&mut native.agent_mode);
-    native.model = model.unwrap_or_default().to_owned();
+    model.unwrap_or_default().clone_into(&mut native.model);
     let active = (kind != Kind::Acp).then_some(updated).and_then(crate::time::of_ms);
     let times = Times { created: crate::time::of_ms(created), active };
     times.fill(&mut native, &mut About::default(), now());

@@ -3,9 +3,8 @@
 use crate::blobs::hex;
 use crate::key::Kind;
 use crate::locate::locate;
-use crate::places::CURSOR;
+use crate::places::{CURSOR, Places};
 use crate::record::Record;
-use crate::sources::Stores;
 use md5::Md5;
 use sepia_ir::{DriverError, ErrorCode, SessionRef};
 use sepia_sdk::Host;
@@ -62,8 +61,8 @@ pub(crate) fn writable(host: &Host, session: &SessionRef) -> Result<(Home, Recor
         }
         _ => {}
     }
-    let stores = Stores::of(host);
-    let kept = stores.places()?.kept.get(&id);
+    let places = Places::of(host, &[&id])?;
+    let kept = places.kept.get(&id);
     let other = |path: &str| record.about.also_in.iter().any(|place| place.path == path);
     let source =
         kept.and_then(|kept| kept.sources.iter().map(|found| &found.source).find(|source| !other(&source.path)));
@@ -89,9 +88,4 @@ pub(crate) fn directory(cwd: &str) -> Result<&str, DriverError> {
         return Err(DriverError::new(ErrorCode::Invalid, message));
     }
     Ok(trimmed)
-}
-
-/// Whether an id is one that the command line gives: a UUID in lower case.
-pub(crate) fn is_own_id(id: &str) -> bool {
-    id.len() == 36 && uuid::Uuid::try_parse(id).is_ok_and(|parsed| parsed.to_string() == id)
 }

@@ -5,6 +5,7 @@
 //!   outgoing          a node as a message of the model's view
 //!   turns, tool_step  the same as a person sees it
 //!   rows, wire        on their way into the database; protobuf
+//!   native            what the reader makes of a message
 //!   losses            what the model does not see
 //! home, note        where a chat is; the small file beside it
 //! settings, over    the row of settings; a chat that is saved over
@@ -17,6 +18,7 @@ mod draft;
 mod ending;
 mod home;
 mod losses;
+mod native;
 mod note;
 mod outgoing;
 mod over;

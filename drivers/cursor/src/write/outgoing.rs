@@ -7,6 +7,7 @@ use crate::prompt::spoken;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sepia_ir::{Block, MessageNode, Role, ToolCallStatus};
+use sepia_sdk::metadata::string;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -66,7 +67,12 @@ pub(crate) struct Outgoing {
     pub(crate) fits: bool,
     /// What of the node the model does not see, for people.
     pub(crate) left_out: Vec<&'static str>,
+    /// Of a result, what became of its call: JSON.
+    pub(crate) high_level: String,
 }
+
+/// A result of another agent that is longer is not written a second time, bytes.
+const TWICE: usize = 2 << 10;
 
 /// How content that is text alone is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,7 +115,7 @@ fn written(node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str
     }
     message.json.push(b'}');
     let id = Sha256::digest(&message.json).into();
-    Outgoing { json: message.json, id, fits: message.fits, left_out: message.left_out }
+    Outgoing { json: message.json, id, fits: message.fits, left_out: message.left_out, high_level: message.high_level }
 }
 
 #[derive(Default)]
@@ -119,6 +125,7 @@ struct Message {
     parts: bool,
     fits: bool,
     left_out: Vec<&'static str>,
+    high_level: String,
 }
 
 impl Message {
@@ -159,17 +166,16 @@ impl Message {
 
     /// Texts alone.
     fn content(&mut self, texts: &[&str], form: Form) {
-        match (form, texts) {
-            (Form::Text, [only]) => {
-                self.string(only);
-                self.fits = !only.is_empty();
-            }
-            _ => {
-                self.raw("[");
-                texts.iter().for_each(|text| self.text_part(text));
-                self.raw("]");
-            }
+        if let (Form::Text, [only]) = (form, texts) {
+            self.string(only);
+            self.fits = !only.is_empty();
+            return;
         }
+        self.raw("[");
+        for text in texts {
+            self.text_part(text);
+        }
+        self.raw("]");
     }
 
     /// A picture or file, if the agent holds such.
@@ -328,7 +334,9 @@ fn tool_result(message: &mut Message, node: &MessageNode, meta: &OwnMeta, tool: 
     message.member("toolCallId", id);
     message.member("result", &node.content);
     let pictures = node.blocks.iter().any(|block| !matches!(block, Block::Text(_)));
-    if pictures || !node.content.is_empty() {
+    // The agent writes a text a second time, as a part; of a long one that may be left out.
+    let twice = !node.content.is_empty() && (meta.is_own() || node.content.len() <= TWICE);
+    if pictures || twice {
         message.raw(",\"experimental_content\":[");
         message.parts = false;
         if pictures {
@@ -356,9 +364,17 @@ fn tool_result(message: &mut Message, node: &MessageNode, meta: &OwnMeta, tool: 
     }
     message.raw("}],\"id\":");
     message.string(id);
-    message.raw(",\"providerOptions\":{\"cursor\":{\"highLevelToolCallResult\":{\"output\":{");
+    let high_level = high_level(node, meta, tool);
+    message.raw(",\"providerOptions\":{\"cursor\":{\"highLevelToolCallResult\":");
+    message.raw(&high_level);
+    message.raw("}}");
+    message.high_level = high_level;
+    message.fits = !id.is_empty();
+}
+
+/// What became of a call, as the agent notes it beside the text of the result.
+fn high_level(node: &MessageNode, meta: &OwnMeta, tool: &str) -> String {
     let failed = node.tool_result.is_some_and(|result| result.status == ToolCallStatus::Error);
-    let exit_code = node.tool_result.and_then(|result| result.exit_code);
     let ran = tool == "Shell";
     let named = match (&meta.outcome, failed) {
         (Some(named), _) => named.as_str(),
@@ -366,37 +382,25 @@ fn tool_result(message: &mut Message, node: &MessageNode, meta: &OwnMeta, tool: 
         (None, true) if ran => "failure",
         (None, true) => "error",
     };
-    message.string(named);
-    message.raw(":{");
-    let mut said = false;
-    let mut number = |message: &mut Message, key: &str, value: i64| {
-        message.raw(&format!("{}\"{key}\":{value}", if said { "," } else { "" }));
-        said = true;
-    };
-    if ran {
-        if let Some(code) = exit_code.filter(|code| *code != 0 || failed) {
-            number(message, "exitCode", code);
+    let mut members = Vec::new();
+    if let Some(result) = &node.tool_result {
+        let exit_code = result.exit_code.filter(|code| ran && (*code != 0 || failed));
+        members.extend(exit_code.map(|code| format!("\"exitCode\":{code}")));
+        let took = result.duration_ms.and_then(whole);
+        if ran {
+            members.extend(took.map(|ms| format!("\"executionTime\":{ms}")));
+        } else if tool == "Task" {
+            members.extend(took.map(|ms| format!("\"durationMs\":{ms}")));
         }
-        if let Some(ms) = node.tool_result.and_then(|result| result.duration_ms).and_then(whole) {
-            number(message, "executionTime", ms);
-        }
-    } else if let Some(ms) =
-        node.tool_result.and_then(|result| result.duration_ms).and_then(whole).filter(|_| tool == "Task")
-    {
-        number(message, "durationMs", ms);
     }
-    if let Some(agent) = &meta.agent_session {
-        message.raw(if said { ",\"agentId\":" } else { "\"agentId\":" });
-        message.string(agent);
-    }
-    message.raw("}},\"isError\":");
-    message.raw(if failed { "true" } else { "false" });
-    if let Some(raw) = &meta.raw_error_messages {
-        message.raw(",\"rawErrorMessages\":");
-        message.raw(raw.get());
-    }
-    message.raw("}}}");
-    message.fits = !id.is_empty();
+    members.extend(meta.agent_session.as_ref().map(|agent| format!("\"agentId\":{}", string(agent))));
+    let errors = meta.raw_error_messages.as_ref().map(|raw| format!(",\"rawErrorMessages\":{}", raw.get()));
+    format!(
+        "{{\"output\":{{{}:{{{}}}}},\"isError\":{failed}{}}}",
+        string(named),
+        members.join(","),
+        errors.unwrap_or_default()
+    )
 }
 
 /// A duration as the agent has it: whole milliseconds of 32 bits.

@@ -85,15 +85,6 @@ impl Over {
         Ok(database)
     }
 
-    /// Points the chat to what was written.
-    pub(crate) fn point(&self, database: &dyn WritableDatabase, ending: &Ending) -> Result<(), DriverError> {
-        let text = |text: &str| SqlValue::Text(text.to_owned());
-        let mut members =
-            vec![("latestRootBlobId", text(&ending.root)), ("name", text(&ending.name)), ("mode", text(ending.mode))];
-        members.extend(ending.model.as_ref().map(|model| ("lastUsedModel", text(model))));
-        settings::set(database, &members)
-    }
-
     /// The fields with the sub-agents, after those of a root that come before them.
     pub(crate) fn subagents(&self, root: Wire) -> Result<Wire, DriverError> {
         let kept = fields(&self.root)?;
@@ -124,6 +115,15 @@ impl Over {
             },
         }
     }
+}
+
+/// Points the chat to what was written.
+pub(crate) fn point(database: &dyn WritableDatabase, ending: &Ending) -> Result<(), DriverError> {
+    let text = |text: &str| SqlValue::Text(text.to_owned());
+    let mut members =
+        vec![("latestRootBlobId", text(&ending.root)), ("name", text(&ending.name)), ("mode", text(ending.mode))];
+    members.extend(ending.model.as_ref().map(|model| ("lastUsedModel", text(model))));
+    settings::set(database, &members)
 }
 
 fn is_of_subagents(field: &Field<'_>) -> bool {

@@ -15,7 +15,7 @@ use crate::message::unhex;
 use crate::proto::conversation_turn_structure::Turn;
 use crate::proto::{ConversationStateStructure, ConversationTurnStructure};
 use crate::record::Record;
-use crate::saved::{self, Lies, Planned, Saved, Switch};
+use crate::saved::{self, Lies, Planned, Saved, Switch, Under};
 use crate::step::{ALL, Chain};
 use prost::Message;
 use sepia_ir::{DriverError, ErrorCode, RewindPlan, Role, Session, SessionRef, SqlValue};
@@ -286,7 +286,7 @@ fn planned(conversation: &Conversation, stays: &Stays) -> Vec<Planned> {
             (false, _) => Lies::Seen,
             (true, None) => Lies::Unseen,
             // Under a node that went, it hangs under none.
-            (true, Some(parent)) => Lies::Left(parent.filter(|parent| kept.contains(parent))),
+            (true, Some(Under(parent))) => Lies::Left(parent.filter(|parent| kept.contains(parent))),
         };
         let number = note.saved.unwrap_or_else(|| {
             fresh = fresh.saturating_add(1);

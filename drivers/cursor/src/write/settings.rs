@@ -7,7 +7,8 @@ use sepia_sdk::WritableDatabase;
 /// Sets members of the row, given as their names and values; it keeps the form that it is in, mostly
 /// hexadecimal text of JSON.
 pub(crate) fn set(database: &dyn WritableDatabase, members: &[(&str, SqlValue)]) -> Result<(), DriverError> {
-    let paths = members.iter().map(|(name, _)| format!(", '$.{name}', ?")).collect::<String>();
+    let paths: Vec<String> = members.iter().map(|(name, _)| format!(", '$.{name}', ?")).collect();
+    let paths = paths.concat();
     let values: Vec<SqlValue> = members.iter().map(|(_, value)| value.clone()).collect();
     let hexadecimal = format!(
         "UPDATE meta SET value = lower(hex(json_set(CAST(unhex(value) AS TEXT){paths}))) \

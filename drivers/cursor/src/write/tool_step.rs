@@ -10,7 +10,7 @@ use sepia_ir::{ToolCall, ToolCallStatus};
 use serde_json::Value;
 
 /// More of a text is not shown in a step, bytes.
-const SHOWN: usize = 8 << 10;
+const SHOWN: usize = 4 << 10;
 /// Arguments nested deeper than this are not shown.
 const DEEPEST: usize = 32;
 /// More files of a search are not shown.

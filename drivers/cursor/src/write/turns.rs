@@ -37,9 +37,12 @@ pub(crate) fn told(node: &MessageNode) -> Vec<Vec<u8>> {
     steps
 }
 
+/// A prompt, if there is one, with its request; and the steps that answer it.
+type Answered<'a> = (Option<([u8; 32], &'a str)>, Vec<[u8; 32]>);
+
 /// The turns of these nodes, each as a message.
 pub(crate) fn turns<'a>(nodes: impl Iterator<Item = &'a Shown>) -> Vec<Vec<u8>> {
-    let mut turns: Vec<(Option<([u8; 32], &str)>, Vec<[u8; 32]>)> = Vec::new();
+    let mut turns: Vec<Answered<'_>> = Vec::new();
     for node in nodes {
         match node {
             Shown::Prompt { message, request } => turns.push((Some((*message, request)), Vec::new())),
@@ -50,7 +53,7 @@ pub(crate) fn turns<'a>(nodes: impl Iterator<Item = &'a Shown>) -> Vec<Vec<u8>> 
             Shown::Nothing => {}
         }
     }
-    let turn = |(prompt, steps): (Option<([u8; 32], &str)>, Vec<[u8; 32]>)| {
+    let turn = |(prompt, steps): Answered<'_>| {
         let mut turn = Wire::default();
         if let Some((message, _)) = &prompt {
             turn = turn.bytes(1, message);

@@ -34,7 +34,7 @@ fn a_session_of_another_agent_comes_back_whole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_session_comes_back_but_for_what_is_declared(session in sessions(Kind { branches: true, system: true })) {
