@@ -62,7 +62,8 @@ pub(crate) fn claude(machine: &Machine, parts: &[Part]) -> Result<(), Failed> {
             "timestamp": format!("2026-01-01T00:00:{at:02}.000Z"),
             "message": message,
         });
-        lines.push_str(&format!("{line}\n"));
+        lines.push_str(&line.to_string());
+        lines.push('\n');
     }
     write(&folder, &format!("{CLAUDE_ID}.jsonl"), &lines)
 }
@@ -71,8 +72,15 @@ pub(crate) fn claude(machine: &Machine, parts: &[Part]) -> Result<(), Failed> {
 pub(crate) fn cline(machine: &Machine, parts: &[Part]) -> Result<(), Failed> {
     let folder = machine.home().join(".cline/data/sessions").join(CLINE_ID);
     let name = format!("{CLINE_ID}.messages.json");
+    let mut messages = messages(parts);
+    for block in messages.iter_mut().flat_map(|(_, blocks)| blocks) {
+        // Without the tool's name on its result no prompt is accepted.
+        if block["type"] == "tool_result" {
+            block["name"] = block["tool_use_id"].as_str().and_then(|id| tool(parts, id)).into();
+        }
+    }
     let messages: Vec<Value> =
-        messages(parts).into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
+        messages.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
     let manifest = json!({
         "version": 1,
         "session_id": CLINE_ID,
@@ -92,6 +100,14 @@ pub(crate) fn cline(machine: &Machine, parts: &[Part]) -> Result<(), Failed> {
     });
     write(&folder, &name, &json!({"messages": messages}).to_string())?;
     write(&folder, &format!("{CLINE_ID}.json"), &manifest.to_string())
+}
+
+/// The tool of a call.
+fn tool<'a>(parts: &'a [Part], call: &str) -> Option<&'a str> {
+    parts.iter().find_map(|part| match part {
+        Part::Call { id, name, .. } if id == call => Some(name.as_str()),
+        _ => None,
+    })
 }
 
 /// Role and blocks of each message: what one says in a row is one message. Both agents keep the

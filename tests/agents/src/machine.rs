@@ -108,7 +108,8 @@ impl Moved {
             return bytes;
         }
         let bytes = replaced(&bytes, &self.cwd);
-        if name.ends_with(".json") || name.ends_with(".jsonl") { replaced(&bytes, &self.home) } else { bytes }
+        let is_text = Path::new(name).extension().is_some_and(|kind| kind == "json" || kind == "jsonl");
+        if is_text { replaced(&bytes, &self.home) } else { bytes }
     }
 }
 
@@ -141,6 +142,8 @@ fn copy(from: &Path, to: &Path, moved: &Moved) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
     use super::*;
 
     #[test]

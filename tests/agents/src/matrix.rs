@@ -28,7 +28,7 @@ pub(crate) fn prove(options: &Options, sepia: &Sepia, resumer: &Resumer) -> Resu
             let machine = Machine::empty(&folder)?;
             sample.put(&options.data, &machine)?;
             let pair = Pair { sample, target, programs, machine: &machine, sepia, resumer };
-            pair.prove(&mut report)?;
+            pair.prove(&mut report);
             if options.keep {
                 say(&format!("    kept: {}", machine.keep()));
             }
@@ -48,27 +48,31 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn prove(&self, report: &mut Report) -> Result<(), Failed> {
-        let agent = self.sample.agent;
-        for id in self.sepia.sessions(self.machine, agent)? {
-            let source = format!("{agent} {} {id}", self.sample.name);
-            let session = self.sepia.session(self.machine, agent, &id)?;
-            if of_session(&session).0.is_empty() {
-                say(&format!("{source} -> {}: nothing was said in it", self.target));
-                continue;
-            }
-            let converted = self.sepia.convert(self.machine, agent, &id, self.target);
-            match converted.and_then(|converted| self.is_resumable(&converted).map(|()| converted)) {
-                Err(e) => report.add(&source, self.target, Err(e)),
-                Ok(converted) => {
-                    for program in self.programs {
-                        let verdict = self.resume(&session, &converted, *program);
-                        report.add(&source, program.label(), verdict);
-                    }
-                }
-            }
+    fn prove(&self, report: &mut Report) {
+        let store = format!("{} {}", self.sample.agent, self.sample.name);
+        match self.sepia.sessions(self.machine, self.sample.agent) {
+            Err(e) => report.add(&store, self.target, Err(e)),
+            Ok(ids) => ids.iter().for_each(|id| self.carry(&format!("{store} {id}"), id, report)),
         }
-        Ok(())
+    }
+
+    /// Converts one session, and resumes it with each program of the target.
+    fn carry(&self, label: &str, id: &str, report: &mut Report) {
+        let agent = self.sample.agent;
+        let session = match self.sepia.session(self.machine, agent, id) {
+            Ok(session) => session,
+            Err(e) => return report.add(label, self.target, Err(e)),
+        };
+        if of_session(&session).0.is_empty() {
+            return say(&format!("{label} -> {}: nothing was said in it", self.target));
+        }
+        let converted = self.sepia.convert(self.machine, agent, id, self.target);
+        match converted.and_then(|converted| self.is_resumable(&converted).map(|()| converted)) {
+            Err(e) => report.add(label, self.target, Err(e)),
+            Ok(converted) => self.programs.iter().for_each(|program| {
+                report.add(label, program.label(), self.resume(&session, &converted, *program));
+            }),
+        }
     }
 
     /// The command that is printed for people names the session, and is run where it was held.

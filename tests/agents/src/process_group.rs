@@ -140,6 +140,8 @@ fn text(pipe: impl Read) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
     use super::*;
 
     const LONG: Duration = Duration::from_secs(60);

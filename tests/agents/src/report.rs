@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 /// More lines behind one proof are only counted.
 const MOST: usize = 12;
+/// Programs print whole schemas when they are not pleased; so much of a line tells why.
+const LONGEST: usize = 1_200;
 
 /// What came of all proofs.
 #[derive(Debug, Default)]
@@ -56,7 +58,11 @@ impl Report {
 
 fn behind(label: &str, lines: impl IntoIterator<Item = String>) {
     let mut lines = lines.into_iter();
-    lines.by_ref().take(MOST).for_each(|line| say(&format!("    {label}{line}")));
+    for line in lines.by_ref().take(MOST) {
+        let shown: String = line.chars().take(LONGEST).collect();
+        let cut = if shown.len() < line.len() { "…" } else { "" };
+        say(&format!("    {label}{shown}{cut}"));
+    }
     match lines.count() {
         0 => {}
         more => say(&format!("    {label}… and {more} more")),

@@ -101,8 +101,8 @@ impl Check<'_> {
             for id in sepia.sessions(&machine, self.agent)? {
                 let session = sepia.session(&machine, self.agent, &id)?;
                 let (wanted, left) = of_session(&session);
-                let is_own = session.parent_session_id.is_none();
-                if wanted.is_empty() || !is_own {
+                // What another session spawned is resumed by no program.
+                if wanted.is_empty() || session.parent_session_id.is_some() {
                     continue;
                 }
                 let shown = self.resumer.resume(self.program, &id, &machine);

@@ -32,20 +32,27 @@ enum Shown<'a> {
     Media(&'a str),
 }
 
-/// Compares. `lost` are the nodes of which it was said that they can't be shown.
+/// Compares. `lost` are the nodes of which it was said that something can't be shown: that
+/// accounts for a picture or a document, and for a node that is missing as a whole.
 pub(crate) fn compare(wanted: &[Wanted], left: &[Left], shown: &[Part], lost: &HashSet<i64>) -> Verdict {
     let shown: Vec<Shown<'_>> = shown.iter().flat_map(in_lines).collect();
     let mut comparison = Comparison { shown: &shown, next: 0, calls: HashMap::new(), verdict: Verdict::default() };
+    let mut missing = Vec::new();
+    let mut nodes_shown = HashSet::new();
     for wanted in wanted {
         let found = if wanted.is_orphan { comparison.anywhere(&wanted.part) } else { comparison.find(&wanted.part) };
-        let verdict = &mut comparison.verdict;
         match found {
-            Ok(()) => verdict.carried += 1,
-            Err(fault) if lost.contains(&wanted.node) => {
-                verdict.declared.push(format!("node {}: {fault}", wanted.node));
-            }
-            Err(fault) => verdict.faults.push(format!("node {}: {fault}", wanted.node)),
+            Ok(()) => _ = nodes_shown.insert(wanted.node),
+            Err(fault) => missing.push((wanted, format!("node {}: {fault}", wanted.node))),
         }
+    }
+    comparison.verdict.carried = wanted.len() - missing.len();
+    for (wanted, fault) in missing {
+        let is_medium = matches!(wanted.part, Part::Media(_));
+        let is_declared = lost.contains(&wanted.node) && (is_medium || !nodes_shown.contains(&wanted.node));
+        let verdict = &mut comparison.verdict;
+        let told = if is_declared { &mut verdict.declared } else { &mut verdict.faults };
+        told.push(fault);
     }
     let mut verdict = comparison.verdict;
     let said: HashSet<&str> = shown
@@ -163,8 +170,7 @@ impl<'a> Comparison<'a> {
     fn anywhere(&mut self, part: &Part) -> Result<(), String> {
         let said = |needle: &str| {
             self.shown.iter().any(|shown| match shown {
-                Shown::User(text) | Shown::Assistant(text) => text.contains(needle),
-                Shown::Result { text, .. } => text.contains(needle),
+                Shown::User(text) | Shown::Assistant(text) | Shown::Result { text, .. } => text.contains(needle),
                 Shown::Call { arguments, .. } => arguments.to_string().contains(&quoted(needle)),
                 Shown::Media(data) => *data == needle,
             })
@@ -219,6 +225,8 @@ fn strings(value: &Value) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
     use super::*;
     use serde_json::json;
 
@@ -353,6 +361,16 @@ mod tests {
         let verdict = compare(&want(conversation()), &[], &shown, &HashSet::from([2]));
         assert_eq!(verdict.declared, ["node 2: missing: assistant text `I look.`"]);
         assert_eq!((verdict.carried, verdict.faults.len()), (6, 0));
+        // Of a node that is there otherwise, only what no text can say may be lost.
+        let mut parts = conversation();
+        parts.insert(1, Part::Media("iVBO".into()));
+        let mut wanted = want(parts);
+        wanted[1].node = 1;
+        let verdict = compare(&wanted, &[], &conversation(), &HashSet::from([1]));
+        assert_eq!(verdict.declared, ["node 1: missing: a picture or document of 4 characters"]);
+        wanted[1].part = assistant("Also this.");
+        let verdict = compare(&wanted, &[], &conversation(), &HashSet::from([1]));
+        assert_eq!(verdict.faults, ["node 1: missing: assistant text `Also this.`"]);
     }
 
     #[test]

@@ -3,24 +3,29 @@
 
 use super::lines;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// JSON in JSON is looked into so deep.
 const DEPTH: usize = 3;
 
-/// Whether every line of the text is there, in order.
+/// Whether every line of the text is there; in order, as far as there is one.
 pub(super) fn holds(passed_on: &str, text: &str) -> bool {
-    has_lines(passed_on, text)
-        || {
-            let mut unwrapped = String::new();
-            unwrap(passed_on, DEPTH, &mut unwrapped);
-            has_lines(&unwrapped, text)
-        }
-        || squeezed(passed_on).contains(&squeezed(text))
-}
-
-fn has_lines(passed_on: &str, text: &str) -> bool {
     let mut there = lines(passed_on);
     lines(text).all(|line| there.any(|other| other == line))
+        || squeezed(passed_on).contains(&squeezed(text))
+        || is_in_json(passed_on, text)
+}
+
+/// Members of JSON have no order, and which of several things a result is of stands in one of them,
+/// while a reader puts it before the text with a colon.
+fn is_in_json(passed_on: &str, text: &str) -> bool {
+    if !passed_on.trim_start().starts_with(['{', '[', '"']) {
+        return false;
+    }
+    let mut unwrapped = String::new();
+    unwrap(passed_on, DEPTH, &mut unwrapped);
+    let there: HashSet<&str> = lines(&unwrapped).collect();
+    lines(text).all(|line| there.contains(line) || line.strip_suffix(':').is_some_and(|query| there.contains(query)))
 }
 
 /// All texts in JSON, one after the other; what is no JSON as it is.
@@ -58,6 +63,8 @@ mod tests {
         assert!(holds(&json!([{"query": "ls", "result": "a.txt\nb.txt\n"}]).to_string(), "a.txt\nb.txt"));
         let twice = json!({"output": json!({"result": "say \"hi\""}).to_string()}).to_string();
         assert!(holds(&twice, "say \"hi\""));
+        let several = json!([{"error": "no b", "query": "b", "result": ""}, {"query": "a", "result": "1\n2"}]);
+        assert!(holds(&several.to_string(), "b:\nno b\na:\n1\n2"));
         assert!(holds("anything", ""));
     }
 
@@ -66,5 +73,6 @@ mod tests {
         assert!(!holds("a.txt\n", "a.txt\nb.txt"));
         assert!(!holds("b.txt\na.txt\n", "a.txt\nb.txt"));
         assert!(!holds("", "a.txt"));
+        assert!(!holds(&json!([{"result": "a.txt"}]).to_string(), "a.txt\nb.txt"));
     }
 }

@@ -3,7 +3,7 @@
 //! part of what another program has to pass on.
 
 use super::{Part, lines};
-use sepia_ir::{Block, MessageNode, Role, Session, chain};
+use sepia_ir::{Block, FileBlock, MessageNode, Role, Session, chain};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -70,6 +70,8 @@ fn spoken(node: &MessageNode) -> impl Iterator<Item = Part> {
     let whole = node.blocks.is_empty().then(|| text(&node.content));
     let pieces = node.blocks.iter().filter_map(move |block| match block {
         Block::Text(piece) => Some(text(&piece.text)),
+        // The content of a file that was mentioned goes to the model as text.
+        Block::File(FileBlock { text: Some(content), .. }) => Some(text(content)),
         other => medium(other),
     });
     whole

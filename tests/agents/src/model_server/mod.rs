@@ -96,6 +96,8 @@ fn lock(recorded: &Mutex<Vec<Recorded>>) -> MutexGuard<'_, Vec<Recorded>> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
     use super::*;
     use std::io::Write;
     use std::net::TcpStream;
