@@ -42,11 +42,14 @@ pub(crate) struct Ended {
 impl Ended {
     /// How it ended, and the end of what it said, for an error.
     pub(crate) fn said(&self) -> String {
-        let said = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
-        let lines: Vec<&str> = said.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
         let late = if self.is_late { ", killed because its time was over" } else { "" };
-        let tail = lines.into_iter().rev().collect::<Vec<_>>().join("\n      ");
-        format!("{}{late}; it said:\n      {tail}", self.status)
+        let said = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
+        let mut lines: Vec<&str> = said.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
+        lines.reverse();
+        if lines.is_empty() {
+            return format!("{}{late}, without a word", self.status);
+        }
+        format!("{}{late}; it said:\n      {}", self.status, lines.join("\n      "))
     }
 }
 

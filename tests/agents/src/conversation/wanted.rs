@@ -1,6 +1,9 @@
 //! What a model has to be shown of a session: the live branch, spoken by the person, the model
-//! and the tools. What the agent program itself says (the role `system`) and reasoning are no
-//! part of what another program has to pass on.
+//! and the tools, as far as the model of the source still sees it.
+//!
+//! So these are no part of it: what the agent program itself says (the role `system`, and a
+//! provider's error that it shows as an answer and never sends), reasoning, and what a compaction
+//! has put a summary in the place of.
 
 use super::{Part, lines};
 use sepia_ir::{Block, FileBlock, MessageNode, Role, Session, chain};
@@ -19,14 +22,16 @@ pub(crate) struct Wanted {
     pub(crate) is_orphan: bool,
 }
 
-/// A text that must not be there: it is of a branch that was left.
+/// A message that must not be there: it is of a branch that was left. Its lines, without those
+/// that are on the live branch too; there is at least one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Left(pub(crate) String);
+pub(crate) struct Left(pub(crate) Vec<String>);
 
 /// What of a session has to be there, in order, and what must not.
 pub(crate) fn of_session(session: &Session) -> (Vec<Wanted>, Vec<Left>) {
     let live = chain::live(&session.nodes, session.main_chain_id);
-    let nodes: Vec<&MessageNode> = live.iter().filter_map(|at| session.nodes.get(*at)).collect();
+    let chain: Vec<&MessageNode> = live.iter().filter_map(|at| session.nodes.get(*at)).collect();
+    let nodes = seen(&chain);
     let called: HashSet<&str> = nodes.iter().flat_map(|node| &node.tool_calls).map(|call| call.id.as_str()).collect();
     let answered: HashSet<&str> = nodes.iter().filter_map(|node| answers(node)).collect();
     let mut wanted = Vec::new();
@@ -54,6 +59,17 @@ pub(crate) fn of_session(session: &Session) -> (Vec<Wanted>, Vec<Left>) {
     }
     let left = left(session, &live.into_iter().collect(), &wanted);
     (wanted, left)
+}
+
+/// The nodes of the live branch that the model of the source sees. Drivers mark what it doesn't:
+/// `compactedAway` on each such node, or a node of the kind `compact-boundary` behind them;
+/// `apiError` on an error of the provider.
+fn seen<'a>(chain: &[&'a MessageNode]) -> Vec<&'a MessageNode> {
+    let marks: Vec<Value> = chain.iter().map(|node| serde_json::from_str(&node.metadata).unwrap_or_default()).collect();
+    let boundary = marks.iter().rposition(|marks| marks["kind"] == "compact-boundary");
+    let nodes = chain.iter().zip(&marks).skip(boundary.map_or(0, |at| at + 1));
+    let is_seen = |marks: &Value| marks["compactedAway"] != true && marks.get("apiError").is_none();
+    nodes.filter(|(_, marks)| is_seen(marks)).map(|(node, _)| *node).collect()
 }
 
 /// The call that a tool node answers.
@@ -93,7 +109,7 @@ fn medium(block: &Block) -> Option<Part> {
     }
 }
 
-/// Lines of what the person and the model said off the live branch, unless they are on it too.
+/// What the person and the model said off the live branch.
 fn left(session: &Session, live: &HashSet<usize>, wanted: &[Wanted]) -> Vec<Left> {
     let kept: HashSet<&str> = wanted
         .iter()
@@ -105,12 +121,10 @@ fn left(session: &Session, live: &HashSet<usize>, wanted: &[Wanted]) -> Vec<Left
         .collect();
     let off = session.nodes.iter().enumerate().filter(|(at, _)| !live.contains(at)).map(|(_, node)| node);
     let spoken = off.filter(|node| matches!(node.role, Role::User | Role::Assistant));
-    let mut met = HashSet::new();
-    spoken
-        .flat_map(|node| lines(&node.content))
-        .filter(|line| !kept.contains(line) && met.insert(*line))
-        .map(|line| Left(line.to_owned()))
-        .collect()
+    let own = |node: &MessageNode| -> Vec<String> {
+        lines(&node.content).filter(|line| !kept.contains(line)).map(str::to_owned).collect()
+    };
+    spoken.map(own).filter(|lines| !lines.is_empty()).map(Left).collect()
 }
 
 #[cfg(test)]
@@ -153,7 +167,29 @@ mod tests {
             (5, Part::Assistant("Kept.".into()), false),
         ];
         assert_eq!(wanted, expected.map(|(node, part, is_orphan)| Wanted { node, part, is_orphan }));
-        assert_eq!(left, [Left("Left behind.".into())]);
+        assert_eq!(left, [Left(vec!["Left behind.".into()])]);
+    }
+
+    #[test]
+    fn what_the_model_of_the_source_does_not_see_is_not_wanted() {
+        let marked = |id: i64, role, content: &str, marks: Value| MessageNode {
+            metadata: marks.to_string(),
+            ..node(id, id.checked_sub(1).filter(|parent| *parent > 0), role, content)
+        };
+        let mut session = Session::new("s", "b");
+        session.nodes = vec![
+            marked(1, Role::User, "Before.", Value::Null),
+            marked(2, Role::System, "Compacted.", json!({"kind": "compact-boundary"})),
+            marked(3, Role::User, "Summary.", Value::Null),
+            marked(4, Role::User, "Also before.", json!({"compactedAway": true})),
+            marked(5, Role::Assistant, "Overloaded.", json!({"apiError": {"status": 529}})),
+            marked(6, Role::User, "After.", Value::Null),
+        ];
+        session.main_chain_id = 6;
+        let (wanted, left) = of_session(&session);
+        let parts: Vec<Part> = wanted.into_iter().map(|wanted| wanted.part).collect();
+        assert_eq!(parts, [Part::User("Summary.".into()), Part::User("After.".into())]);
+        assert!(left.is_empty(), "none of it is on another branch");
     }
 
     #[test]
