@@ -10,8 +10,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// No sample takes a second.
-const LIMIT: Duration = Duration::from_secs(60);
+/// No sample takes a second; on a machine that does much else the first start of a driver may.
+const LIMIT: Duration = Duration::from_secs(180);
+/// A listing may take as long, in milliseconds: one that was given up would hide sessions.
+const LISTING: &str = "180000";
 
 /// The built program.
 #[derive(Debug)]
@@ -53,8 +55,12 @@ impl Sepia {
         let printed = self.run(machine, &["list", "--agent", agent, "--subagents", "--hidden", "--json"])?;
         let rows: Value = serde_json::from_str(&printed)?;
         let rows = rows.as_array().ok_or("`sepia list --json` printed no list")?;
-        let sessions = rows.iter().filter(|row| row["source"] != "warning");
-        let mut ids: Vec<String> = sessions.filter_map(|row| Some(row["id"].as_str()?.to_owned())).collect();
+        let (warnings, sessions): (Vec<&Value>, Vec<&Value>) = rows.iter().partition(|row| row["source"] == "warning");
+        let mut ids: Vec<String> = sessions.iter().filter_map(|row| Some(row["id"].as_str()?.to_owned())).collect();
+        if ids.is_empty() {
+            let told: Vec<&str> = warnings.iter().filter_map(|row| row["title"].as_str()).collect();
+            return Err(format!("`sepia list` shows no session of {agent}: {}", told.join("; ")).into());
+        }
         ids.sort_unstable();
         Ok(ids)
     }
@@ -77,7 +83,8 @@ impl Sepia {
 
     fn run(&self, machine: &Machine, arguments: &[&str]) -> Result<String, Failed> {
         let mut command = Command::new(&self.program);
-        let ended = Group::run(machine.confine(&mut command).args(arguments), LIMIT)?;
+        machine.confine(&mut command).env("SEPIA_LIST_TIMEOUT_MS", LISTING).args(arguments);
+        let ended = Group::run(&mut command, LIMIT)?;
         if ended.status.success() {
             return Ok(ended.stdout);
         }
