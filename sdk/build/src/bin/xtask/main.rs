@@ -3,6 +3,7 @@
 //! It is compiled before anything else is, so it stands on the standard library, JSON, and
 //! `sepia-build`.
 
+mod agents;
 mod bench;
 mod build;
 mod console;
@@ -57,11 +58,12 @@ fn run(console: Console, arguments: &[String]) -> Result<(), Failure> {
     let root = sepia_build::workspace_root(&here)
         .or_else(|_| sepia_build::workspace_root(env!("CARGO_MANIFEST_DIR").as_ref()))?;
     let context = Context { root, console };
-    let takes_arguments = command == "bench";
+    let takes_arguments = matches!(command, "agents" | "bench");
     if let (false, Some(first)) = (takes_arguments, rest.first()) {
         return Err(Failure::usage(format!("`{command}` takes no arguments, but got `{first}`: leave it out")));
     }
     match command {
+        "agents" => agents::run(&context, rest),
         "build" => build::run(&context),
         "test" => test::run(&context),
         "demo" => demo::run(&context),

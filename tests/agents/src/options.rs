@@ -1,0 +1,72 @@
+//! What the command line and the environment say.
+
+use crate::Failed;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// What to prove, and with what.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// The program that converts.
+    pub(crate) program: PathBuf,
+    /// Where agents' programs and machines are kept.
+    pub(crate) folder: PathBuf,
+    /// `tests/data` of the checkout.
+    pub(crate) data: PathBuf,
+    /// The only agent that sessions are converted to.
+    pub(crate) only: Option<String>,
+    /// The only agent that sessions are converted from.
+    pub(crate) from: Option<String>,
+    /// Prove the proof instead, without converting.
+    pub(crate) self_check: bool,
+    /// Leave the machines where they are.
+    pub(crate) keep: bool,
+}
+
+const USAGE: &str = "cargo xtask agents [--only claude|cline] [--from AGENT] [--keep] [--self-check]";
+
+impl Options {
+    pub(crate) fn of(arguments: &[String]) -> Result<Self, Failed> {
+        let path = |name: &str| {
+            let value = env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+            value.ok_or_else(|| format!("{name} is not set: start this with `cargo xtask agents`"))
+        };
+        let program = path("SEPIA_AGENTS_PROGRAM")?;
+        let program =
+            program.canonicalize().map_err(|e| format!("{} is not there to be run: {e}", program.display()))?;
+        let mut options = Self {
+            program,
+            folder: path("SEPIA_AGENTS_DIR")?,
+            data: Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("data"),
+            only: None,
+            from: None,
+            self_check: false,
+            keep: false,
+        };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let mut value = || rest.next().cloned().ok_or_else(|| format!("{argument} needs a value; {USAGE}"));
+            match argument.as_str() {
+                "--only" => match value()? {
+                    target if target == "claude" || target == "cline" => options.only = Some(target),
+                    other => return Err(format!("`{other}` has no program here; {USAGE}").into()),
+                },
+                "--from" => options.from = Some(value()?),
+                "--self-check" => options.self_check = true,
+                "--keep" => options.keep = true,
+                other => return Err(format!("`{other}` is not understood; {USAGE}").into()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether the agent is among those that sessions are converted to.
+    pub(crate) fn has_target(&self, agent: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == agent)
+    }
+
+    /// Whether the agent is among those that sessions are converted from.
+    pub(crate) fn has_source(&self, agent: &str) -> bool {
+        self.from.as_deref().is_none_or(|from| from == agent)
+    }
+}
