@@ -4,7 +4,7 @@
 use crate::database::Index;
 use crate::place::{Folder, Kept, MESSAGES, SESSIONS, STORE, agent_of, is_id};
 use crate::task;
-use sepia_ir::{DriverError, FileEntry, SessionRef};
+use sepia_ir::{DriverError, ErrorCode, FileEntry, SessionRef};
 use sepia_sdk::Host;
 
 /// Looks a session up.
@@ -34,6 +34,12 @@ pub(crate) fn confirm(host: &Host, session: &SessionRef, kept: Kept) -> Result<O
 }
 
 fn by_id(host: &Host, id: &str, index: &Index) -> Result<Option<Kept>, DriverError> {
+    // Mostly it is a folder's name, and the other folders need not be looked into.
+    match Folder::look(host, id) {
+        Ok(folder) if folder.is_session() => return Ok(Some(Kept::Folder(id.to_owned()))),
+        Err(error) if error.code != ErrorCode::Invalid => return Err(error),
+        _ => {}
+    }
     // Of a sub-agent the file is named after what follows the session's id.
     let inner: Vec<(&str, &str)> = id
         .match_indices("__")

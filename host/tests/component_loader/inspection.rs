@@ -92,7 +92,7 @@ fn importing(name: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn imports_that_nobody_offers_are_refused_by_name() {
-    for name in ["wasi:http/outgoing-handler@0.2.0", "evil:thing/door@1.0.0", "sepia:driver/durable-files@1.0.0"] {
+    for name in ["wasi:http/outgoing-handler@0.2.0", "evil:thing/door@1.0.0", "sepia:driver/time-machine@1.0.0"] {
         let (kind, message) = refused(&importing(name)).await;
         assert_eq!(kind, LoadErrorKind::Import, "{name}");
         assert!(message.contains(name), "{message}");

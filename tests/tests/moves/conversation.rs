@@ -44,9 +44,8 @@ pub(crate) fn of(session: &Value) -> Vec<Said> {
         match node["role"].as_str().unwrap() {
             "user" => said.push(Said::User(text)),
             "assistant" => {
-                if !text.is_empty() {
-                    said.push(Said::Assistant(text));
-                }
+                // Also without a text: who speaks ends the turn before.
+                said.push(Said::Assistant(text));
                 for call in node["toolCalls"].as_array().unwrap() {
                     let at = calls.len();
                     calls.insert(call["id"].as_str().unwrap().to_owned(), at);

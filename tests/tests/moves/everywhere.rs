@@ -1,25 +1,20 @@
 //! Every sample session to every agent, and back.
 
 use crate::conversation::{self, Said};
-use sepia_tests::Machine;
-use serde_json::Value;
+use sepia_tests::{Client, Machine};
+use serde_json::{Value, json};
 
 const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
 /// What a call without a result is answered with.
 const INTERRUPTED: &str = "The call was interrupted before it had a result.";
 
-/// A machine on which all agents are, with a directory for the sessions that name none.
-fn machine() -> Machine {
-    Machine::with_all_agents()
-}
-
-fn rows(machine: &Machine, agent: &str) -> Vec<Value> {
-    let rows = machine.run(&["list", "--json", "--agent", agent]).json();
+fn rows(client: &mut Client, agent: &str) -> Vec<Value> {
+    let rows = client.get("sessions.list", &json!({"agent": agent, "topLevel": true}));
     rows.as_array().unwrap().iter().filter(|row| row["source"] == agent).cloned().collect()
 }
 
-fn export(machine: &Machine, id: &str, agent: &str) -> Value {
-    machine.run(&["export", id, "--agent", agent, "--verbatim"]).json()["session"].take()
+fn export(client: &mut Client, id: &str, agent: &str) -> Value {
+    client.get("sessions.export", &json!({"id": id, "agent": agent}))["session"].take()
 }
 
 /// The session as it is handed over: each call has a result, each result a call.
@@ -67,30 +62,28 @@ fn compared(said: &[Said]) -> Vec<Said> {
         .collect()
 }
 
-fn convert(machine: &Machine, id: &str, from: &str, to: &str) -> Value {
-    let cwd = machine.place("home");
-    let mut arguments = vec!["convert", id, "--agent", from, "--to", to, "--json"];
-    let source = export(machine, id, from);
-    let cwd = cwd.to_str().unwrap();
-    if source["workingDirectory"] == "" {
-        arguments.extend(["--cwd", cwd]);
+fn convert(client: &mut Client, id: &str, from: &str, to: &str) -> Value {
+    let mut params = json!({"id": id, "from": from, "agent": to});
+    if export(client, id, from)["workingDirectory"] == "" {
+        params["cwd"] = json!("/p/elsewhere");
     }
-    machine.run(&arguments).json()
+    client.get("sessions.convert", &params)
 }
 
 fn moved_to(to: &str) {
-    let machine = machine();
+    let machine = Machine::with_all_agents();
+    let client = &mut machine.serve();
     for from in AGENTS {
         let mut count = 0;
-        for row in rows(&machine, from) {
+        for row in rows(client, from) {
             let id = row["id"].as_str().unwrap();
-            let source = export(&machine, id, from);
+            let source = export(client, id, from);
             if source["nodes"].as_array().unwrap().is_empty() {
                 continue;
             }
             count += 1;
-            let told = convert(&machine, id, from, to);
-            let copy = export(&machine, told["sessionId"].as_str().unwrap(), to);
+            let told = convert(client, id, from, to);
+            let copy = export(client, told["sessionId"].as_str().unwrap(), to);
             let context = format!("{from} {id} -> {to}: {:#}", told["losses"]);
             assert_eq!(copy["title"], source["title"], "{context}");
             assert_eq!(conversation::unpaired(&copy), [""; 0], "{context}");
@@ -135,27 +128,31 @@ fn told(node: &Value) -> Value {
     for of_place in ["nodeId", "parentNodeId", "thinkingSignature"] {
         members.remove(of_place);
     }
+    // What only its own agent could read is not handed over.
+    if members.get("thinking").is_some_and(|thinking| thinking == "[redacted]") {
+        members.remove("thinking");
+    }
     node
 }
 
 /// From an agent to another and back: the live branch is what it was, but for signatures of reasoning.
 fn back_again(from: &str) {
-    let machine = machine();
+    let machine = Machine::with_all_agents();
+    let client = &mut machine.serve();
     for to in AGENTS.into_iter().filter(|to| *to != from) {
-        for row in rows(&machine, from) {
+        for row in rows(client, from) {
             let id = row["id"].as_str().unwrap();
-            let source = export(&machine, id, from);
+            let source = export(client, id, from);
             if source["nodes"].as_array().unwrap().is_empty() || !conversation::unpaired(&source).is_empty() {
                 continue;
             }
-            let there = convert(&machine, id, from, to);
-            let back = convert(&machine, there["sessionId"].as_str().unwrap(), to, from);
-            let copy = export(&machine, back["sessionId"].as_str().unwrap(), from);
+            let there = convert(client, id, from, to);
+            let back = convert(client, there["sessionId"].as_str().unwrap(), to, from);
+            let copy = export(client, back["sessionId"].as_str().unwrap(), from);
             let context = format!("{from} {id} -> {to} -> {from}: {:#}", there["losses"]);
-            let sealed = |node: &&Value| node["thinking"] == "[redacted]";
             let system = |node: &&Value| node["role"] == "system";
             let of = |session: &Value| -> Vec<Value> {
-                conversation::live(session).into_iter().filter(|n| !sealed(n) && !system(n)).map(told).collect()
+                conversation::live(session).into_iter().filter(|n| !system(n)).map(told).collect()
             };
             let (wanted, found) = (of(&source), of(&copy));
             assert_eq!(found.len(), wanted.len(), "{context}");

@@ -1,7 +1,10 @@
 //! Deleting, and bringing back.
 
-use sepia_tests::{Machine, tree};
+use sepia_tests::Machine;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 fn rows(machine: &Machine) -> Vec<(String, String)> {
     let rows = machine.run(&["list", "--json", "--subagents", "--hidden"]).json();
@@ -9,11 +12,30 @@ fn rows(machine: &Machine) -> Vec<(String, String)> {
     rows.as_array().unwrap().iter().map(|row| (text(&row["agent"]), text(&row["id"]))).collect()
 }
 
+/// What went, in any order.
+fn places(told: &Value) -> BTreeSet<String> {
+    told["removed"].as_array().unwrap().iter().map(Value::to_string).collect()
+}
+
+/// Every file of a folder and what is in it.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else {
+            files.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
 #[test]
 fn what_is_deleted_comes_back_as_it_was() {
     let machine = Machine::with_all_agents();
     let before = rows(&machine);
-    let mut tried = std::collections::BTreeSet::new();
+    let mut tried = BTreeSet::new();
     for (agent, id) in before.clone() {
         let exported = machine.run(&["export", &id, "--agent", &agent, "--verbatim"]).json();
         let planned = machine.run(&["delete", &id, "--agent", &agent, "--dry-run", "--json"]);
@@ -28,7 +50,7 @@ fn what_is_deleted_comes_back_as_it_was() {
 
         let deleted = machine.run(&["delete", &id, "--agent", &agent, "--json"]).json();
         assert_eq!(deleted["failed"], serde_json::json!([]), "{agent} {id}");
-        assert_eq!(deleted["removed"], planned["removed"], "{agent} {id}");
+        assert_eq!(places(&deleted), places(&planned), "{agent} {id}");
         assert!(!rows(&machine).contains(&(agent.clone(), id.clone())), "{agent} {id}");
         let again = machine.run(&["delete", &id, "--agent", &agent]);
         assert_eq!(again.code(), 3, "{again:?}");
@@ -46,7 +68,7 @@ fn what_is_deleted_comes_back_as_it_was() {
 #[test]
 fn files_come_back_byte_for_byte() {
     let machine = Machine::with_samples();
-    let before = tree::fingerprint(&machine.claude());
+    let before = files(&machine.claude());
     for (agent, id) in rows(&machine) {
         let deleted = machine.run(&["delete", &id, "--agent", &agent, "--json"]);
         if !deleted.status.success() {
@@ -54,7 +76,7 @@ fn files_come_back_byte_for_byte() {
         }
         machine.run(&["trash", "restore", &id]).ok();
     }
-    assert_eq!(tree::fingerprint(&machine.claude()), before);
+    assert_eq!(files(&machine.claude()), before);
 }
 
 #[test]

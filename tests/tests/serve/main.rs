@@ -11,3 +11,4 @@ mod overlay;
 mod schema;
 mod search;
 mod sessions;
+mod writing;

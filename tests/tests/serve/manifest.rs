@@ -164,7 +164,7 @@ fn agents_are_listed_with_what_they_can() {
     let ids: Vec<_> = agents.iter().map(|agent| agent["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["claude", "cline", "cursor", "devin"]);
     for agent in agents {
-        assert_eq!(agent["capabilities"], json!(["sessionRead"]), "{agent}");
+        assert_eq!(agent["capabilities"], json!(["sessionRead", "sessionWrite"]), "{agent}");
         assert_eq!(agent["driverForm"], "component", "{agent}");
     }
     let claude = &agents[0];

@@ -70,6 +70,10 @@ impl Plane {
         let mut outline = Outline::default();
         source.look_through(|nodes| outline.add(nodes)).await?;
         let plan = outline.plan(tip);
+        if plan.steps.is_empty() {
+            let message = "the session has no messages, and no agent resumes one without";
+            return Err(PlaneError::new(ErrorKind::Invalid, message));
+        }
         drop(outline);
         header.main_chain_id = plan.tip;
         let options = SaveOptions { replace: to.replace, dry_run: to.dry_run, off_branch: plan.off_branch.clone() };

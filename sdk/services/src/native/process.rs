@@ -29,7 +29,10 @@ pub fn command_line(pid: u32) -> Option<String> {
 /// For each file of the store a process that holds an advisory lock on it, if one does.
 /// Systems without `/proc/locks` answer none.
 pub fn lock_holders(store: &Store, paths: &[String]) -> Vec<Option<u32>> {
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    // The table changes while it is read, and a lock may be passed over when others come and go:
+    // one that is in either of two looks is held.
+    let look = || std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let locks = look() + &look();
     let locked: Vec<(&str, u32)> = locks.lines().filter_map(lock).collect();
     let holder = |path: &String| {
         let file = store.metadata(path)?;

@@ -61,12 +61,23 @@ pub struct Store {
     skipped: Vec<SkippedLink>,
     deadline: Deadline,
     /// The file that was read last, while one call goes on.
-    last: Option<Mutex<Option<Arc<OpenFile>>>>,
+    last: Option<LastFile>,
     directory: bool,
     /// Whether this call may write.
     write: bool,
     /// Where what is taken away in this call goes.
     trash: Option<Arc<TrashEntry>>,
+}
+
+/// The file that was read last, kept open: it stays the same file while nothing is written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LastFile(Arc<Mutex<Option<Arc<OpenFile>>>>);
+
+impl LastFile {
+    /// What is read next is opened anew.
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// When long work has to stop.
@@ -138,7 +149,7 @@ impl Store {
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {
         self.deadline = Deadline::at(at);
-        self.last = Some(Mutex::default());
+        self.last = Some(LastFile::default());
         self
     }
 
@@ -255,8 +266,13 @@ impl Store {
     /// What was read before is not what will be read next.
     pub(super) fn forget_last(&self) {
         if let Some(last) = &self.last {
-            *last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            last.forget();
         }
+    }
+
+    /// The file that was read last, for what will write over it later.
+    pub(super) fn last_file(&self) -> Option<LastFile> {
+        self.last.clone()
     }
 
     /// Makes the directory of a store that does not exist yet.
@@ -338,7 +354,7 @@ impl Store {
     /// Opens a regular file.
     pub(super) fn file(&self, path: &str) -> Result<Arc<OpenFile>, ServiceError> {
         let Some(last) = &self.last else { return Ok(Arc::new(self.open_file(path)?)) };
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = last.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match last.as_ref().filter(|known| known.entry().path == path) {
             Some(known) => match known.changed()? {
                 None => return Ok(Arc::clone(known)),

@@ -154,6 +154,11 @@ fn what_was_written_is_read() {
     assert_eq!(store.read("a", 0, 10).unwrap(), b"one");
     store.replace("a", b"two", 0o600, None).unwrap();
     assert_eq!(store.read("a", 0, 10).unwrap(), b"two");
+    let mut file = store.create("a", 0o600).unwrap();
+    file.write(b"six").unwrap();
+    assert_eq!(store.read("a", 0, 10).unwrap(), b"two");
+    file.commit(Some(3)).unwrap();
+    assert_eq!(store.read("a", 0, 10).unwrap(), b"six");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::error::ServiceError;
 use super::super::path::{joined, shown};
-use super::super::store::Store;
+use super::super::store::{LastFile, Store};
 use super::trash::TrashEntry;
 use super::{MAX_PIECE, changed, refused, strays};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt};
@@ -24,6 +24,8 @@ pub(in crate::native) struct NewPlace {
     store: String,
     path: String,
     trash: Option<Arc<TrashEntry>>,
+    /// What was read of the store last is another file once this is in its place.
+    read_last: Option<LastFile>,
     placed: bool,
 }
 
@@ -47,6 +49,7 @@ impl NewPlace {
             store: store.name().to_owned(),
             path: path.to_owned(),
             trash: store.trash().cloned(),
+            read_last: store.last_file(),
             placed: false,
         })
     }
@@ -85,6 +88,9 @@ impl NewPlace {
             self.put_new(expect)?;
         }
         self.placed = true;
+        if let Some(last) = &self.read_last {
+            last.forget();
+        }
         synced(&self.dir).map_err(|e| refused(e, &self.path))
     }
 
