@@ -29,7 +29,7 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// Show a session as a readable transcript
     Show(ShowArgs),
-    /// Write a session out as JSON, or as its agent keeps it
+    /// Write a session out as JSON, as Markdown, or as its agent keeps it
     Export(ExportArgs),
     /// Copy a session into another agent's store, to be resumed there
     Convert(ConvertArgs),
@@ -199,6 +199,9 @@ pub(super) struct ExportArgs {
     /// The agent's own bytes, verbatim, instead of JSON
     #[arg(long)]
     pub(super) native: bool,
+    /// Markdown of the live branch, to be read, instead of JSON
+    #[arg(long, conflicts_with_all = ["native", "structure"])]
+    pub(super) markdown: bool,
     /// With all keys and passwords that are in it; otherwise they are taken out
     #[arg(long, conflicts_with = "native")]
     pub(super) verbatim: bool,

@@ -3,12 +3,13 @@
 use super::args::ExportArgs;
 use super::controls::Guarded;
 use super::exit::Failure;
-use super::{output, setup};
+use super::{markdown, output, setup};
 use crate::loader::NativeCopy;
 use crate::plane::{OpenSession, PlaneError, Revise};
 use sepia_ir::{MessageNode, Session, StreamedSession};
 use sepia_redaction::Redactor;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -22,6 +23,10 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
     let session = plane.resolve(&args.session.id, args.session.agent.as_deref()).await?;
     let source = if args.native {
         Source::Native(plane.native(&session.id, session.agent.as_deref()).await?)
+    } else if args.markdown {
+        let live = plane.live_branch(&session.id, session.agent.as_deref()).await?;
+        let redactor = (!args.verbatim).then(|| Box::new(Redactor::new()));
+        Source::Markdown(Box::new(plane.open(&session.id, session.agent.as_deref()).await?), live, redactor)
     } else {
         let redaction = match (args.verbatim, args.structure) {
             (true, _) => None,
@@ -53,6 +58,8 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), Failure> {
 enum Source {
     /// The session, without what the redactor takes out.
     Ir(Box<OpenSession>, Option<Box<Redactor>>),
+    /// The same as text, of these nodes alone.
+    Markdown(Box<OpenSession>, HashSet<i64>, Option<Box<Redactor>>),
     Native(NativeCopy),
 }
 
@@ -110,6 +117,14 @@ impl Source {
                 out.write_all(b"}\n").map_err(sink)?;
                 Ok(notice(redactor.as_deref()))
             }
+            Self::Markdown(session, live, mut redactor) => {
+                let written = match &mut redactor {
+                    Some(redactor) => as_markdown(out, *session, &live, &mut Redacted(redactor)),
+                    None => as_markdown(out, *session, &live, &mut ()),
+                };
+                written?;
+                Ok(notice(redactor.as_deref()))
+            }
             Self::Native(mut copy) => {
                 while let Some(chunk) = copy.chunks.blocking_recv() {
                     out.write_all(&chunk.map_err(PlaneError::from)?).map_err(|e| Failure::output(&e))?;
@@ -118,6 +133,22 @@ impl Source {
             }
         }
     }
+}
+
+fn as_markdown(
+    out: &mut impl Write,
+    session: OpenSession,
+    live: &HashSet<i64>,
+    revise: &mut impl Revise,
+) -> Result<(), Failure> {
+    let mut session = session.revised(revise);
+    markdown::header(out, session.header()).map_err(|e| Failure::output(&e))?;
+    while let Some(nodes) = session.next_blocking(revise)? {
+        for node in nodes.iter().filter(|node| live.contains(&node.node_id)) {
+            markdown::node(out, node).map_err(|e| Failure::output(&e))?;
+        }
+    }
+    Ok(())
 }
 
 /// Keeps why the sink failed, which the serialiser would turn into text.

@@ -14,6 +14,7 @@ mod import;
 mod list;
 mod logging;
 mod mark;
+mod markdown;
 mod new;
 mod output;
 mod pager;

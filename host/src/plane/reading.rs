@@ -3,8 +3,10 @@
 use super::error::PlaneError;
 use super::{ErrorKind, Plane};
 use crate::loader::{About, Fault, NativeCopy, SessionRead, Transcript};
+use sepia_ir::chain::{Link, live_links};
 use sepia_ir::{MessageNode, Session, SessionRef, StreamedSession};
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// A session being read, its nodes still to come.
 #[derive(Debug)]
@@ -27,6 +29,17 @@ impl Plane {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         let (about, transcript) = self.first_that_knows(id, agent, |_, reader| reader.open(session.clone())).await?;
         Ok(OpenSession { agent: about.manifest.id.clone(), transcript })
+    }
+
+    /// The nodes of the session's live branch.
+    pub async fn live_branch(&self, id: &str, agent: Option<&str>) -> Result<HashSet<i64>, PlaneError> {
+        let mut session = self.open(id, agent).await?;
+        let tip = session.header().main_chain_id;
+        let mut links = Vec::new();
+        while let Some(nodes) = session.next().await? {
+            links.extend(nodes.iter().map(Link::of));
+        }
+        Ok(live_links(&links, tip).into_iter().map(|at| links[at].node).collect())
     }
 
     /// The agent that has the session, and the session's title.
@@ -82,6 +95,21 @@ impl OpenSession {
     /// The next nodes; none at the end.
     pub async fn next(&mut self) -> Result<Option<Vec<MessageNode>>, PlaneError> {
         Ok(self.transcript.batches.recv().await.transpose()?)
+    }
+
+    /// The session with its header changed.
+    #[must_use]
+    pub fn revised(mut self, revise: &mut impl Revise) -> Self {
+        revise.header(&mut self.transcript.header);
+        self
+    }
+
+    /// The next nodes, changed; none at the end. Blocks while they are made.
+    pub fn next_blocking(&mut self, revise: &mut impl Revise) -> Result<Option<Vec<MessageNode>>, PlaneError> {
+        let Some(nodes) = self.transcript.batches.blocking_recv() else { return Ok(None) };
+        let mut nodes = nodes?;
+        revise.nodes(&mut nodes);
+        Ok(Some(nodes))
     }
 
     /// Hands the whole session to a serialiser, node by node, so that it is never in memory as

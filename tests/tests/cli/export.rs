@@ -161,3 +161,19 @@ fn structure_lets_no_text_through() {
     let roles: Vec<_> = exported["session"]["nodes"].as_array().unwrap().iter().map(|node| &node["role"]).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
 }
+
+#[test]
+fn as_markdown_it_is_the_live_branch_to_be_read() {
+    let machine = Machine::with_samples();
+    let text = machine.run(&["export", "11111111-1111-4111-8111-000000000003", "--markdown"]).ok();
+    assert!(text.starts_with("# Set the tax to 4\n\n- agent: claude\n- directory: /home/dev/shop\n"), "{text}");
+    for part in [
+        "\n## User, ",
+        "\nWrite the notes\n",
+        "\n### Write\n\n```json\n{\"file_path\":\"/home/dev/shop/notes.txt\",\"content\":\"one\\ntwo\\n\"}\n```\n",
+        "\n### Result of Bash (failed, exit 3)\n\n```\nExit code 3\nout\nerr\n```\n",
+        "\nWrote notes.txt.\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}

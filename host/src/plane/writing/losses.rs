@@ -15,7 +15,7 @@ pub struct ToldLoss {
     /// `mapped` (became something else of the same meaning), `metadata-only` (carried, and the agent does
     /// not see it), `dropped` (gone).
     pub kind: &'static str,
-    /// The node, where it is one of the session as it was written.
+    /// The node, where it is one of the session that was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_id: Option<i64>,
     /// One sentence.
@@ -69,15 +69,16 @@ impl Losses {
         *count += 1;
     }
 
-    /// The losses one by one, as far as they are told, and how many there are.
-    pub(super) fn finish(self) -> (Vec<ToldLoss>, LossCounts) {
+    /// The losses one by one, as far as they are told, and how many there are. `source` gives the id that a
+    /// node has where it comes from.
+    pub(super) fn finish(self, source: impl Fn(i64) -> Option<i64>) -> (Vec<ToldLoss>, LossCounts) {
         let told = self.told.into_iter().map(|loss| ToldLoss {
             kind: match loss.kind {
                 LossKind::Mapped => "mapped",
                 LossKind::MetadataOnly => "metadata-only",
                 LossKind::Dropped => "dropped",
             },
-            node_id: loss.node_id,
+            node_id: loss.node_id.and_then(&source),
             message: loss.message,
         });
         (told.collect(), self.counts)

@@ -41,6 +41,9 @@ pub(super) struct Plan {
 /// How one node is handed over.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Step {
+    /// Its id where it comes from.
+    pub(super) source: i64,
+    /// Its id as it is handed over.
     pub(super) node: i64,
     pub(super) parent: Option<i64>,
     /// Results to come right before it.
@@ -97,7 +100,8 @@ impl Outline {
         for at in 0..self.links.len() {
             let parent = parent_of(at);
             let mut waiting = parent.and_then(|parent| open.get(&parent)).cloned().unwrap_or_default();
-            let mut step = Step { parent: parent.map(|parent| given[parent]), ..Step::default() };
+            let source = self.links[at].node;
+            let mut step = Step { source, parent: parent.map(|parent| given[parent]), ..Step::default() };
             match self.roles[at] {
                 Role::Tool => {
                     let answered = self.answers.get(&at);

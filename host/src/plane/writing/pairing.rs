@@ -38,6 +38,12 @@ impl Pairing {
         out
     }
 
+    /// The id that a node has where it comes from; none of one that was added on the way.
+    pub(super) fn source_of(&self, node: i64) -> Option<i64> {
+        let steps = &self.plan.steps;
+        steps.binary_search_by_key(&node, |step| step.node).ok().map(|at| steps[at].source)
+    }
+
     /// Nodes that were looked through and have not come yet.
     pub(super) fn missing(&self) -> usize {
         self.plan.steps.len() - self.at

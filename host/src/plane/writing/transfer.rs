@@ -102,7 +102,7 @@ impl Plane {
         if let Some(kept) = self.note_overwritten(&entry, &to.agent, &report.id)? {
             warnings.push(kept);
         }
-        let (losses, loss_counts) = losses.finish();
+        let (losses, loss_counts) = losses.finish(|node| pairing.source_of(node));
         Ok(Saved {
             id: report.id,
             agent_id: to.agent.clone(),

@@ -52,8 +52,9 @@ impl<'a> Translation<'a> {
                     continue;
                 }
                 let Some(Some(own)) = translated.next() else { continue };
-                losses.add(LossKind::Mapped, node.node_id, || {
-                    format!("a call of `{}` became one of `{}`", call.name, own.name)
+                losses.add(LossKind::Mapped, node.node_id, || match call.name == own.name {
+                    true => format!("a call of `{}` has its arguments as this agent writes them", own.name),
+                    false => format!("a call of `{}` became one of `{}`", call.name, own.name),
                 });
                 let (backend, name) = (string(self.from_backend), string(&call.name));
                 let original = object([("backend", &*backend), ("name", &*name), ("arguments", &*call.arguments)]);
