@@ -24,14 +24,11 @@ pub(super) async fn run(args: ImportArgs) -> Result<(), Failure> {
         std::fs::File::open(&args.file).and_then(|file| BufReader::new(file).read_to_string(&mut text))
     };
     read.map_err(|e| Failure::said(format!("{shown} can't be read: {e}")))?;
-    let session = match serde_json::from_str(&text) {
-        Ok(Given::Bundle { session } | Given::Session(session)) => session,
-        Err(_) => {
-            // The error of an untagged type names no place; that of the session does.
-            let why = serde_json::from_str::<Session>(&text).err().map(|e| e.to_string()).unwrap_or_default();
-            let message = format!("{shown} is no session as `sepia export` writes it: {why}");
-            return Err(Failure::said(message));
-        }
+    let Ok(Given::Bundle { session } | Given::Session(session)) = serde_json::from_str(&text) else {
+        // The error of an untagged type names no place; that of the session does.
+        let why = serde_json::from_str::<Session>(&text).err().map(|e| e.to_string()).unwrap_or_default();
+        let message = format!("{shown} is no session as `sepia export` writes it: {why}");
+        return Err(Failure::said(message));
     };
     drop(text);
     let plane = setup::plane()?;

@@ -12,8 +12,8 @@ pub(super) fn header(out: &mut impl Write, session: &Session) -> io::Result<()> 
         ("agent", session.backend_type.clone()),
         ("directory", session.working_directory.clone()),
         ("model", session.model.clone()),
-        ("from", time::local(session.created_at, "%Y-%m-%d %H:%M").to_string()),
-        ("to", time::local(session.last_activity_at, "%Y-%m-%d %H:%M").to_string()),
+        ("from", time::local(session.created_at, "%Y-%m-%d %H:%M")),
+        ("to", time::local(session.last_activity_at, "%Y-%m-%d %H:%M")),
         ("session", session.id.clone()),
     ];
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {

@@ -18,7 +18,7 @@ pub enum Connection {
     /// For reading.
     Read(ReadConnection),
     /// For writing.
-    Write(WriteConnection),
+    Write(Box<WriteConnection>),
 }
 
 impl Connection {
@@ -66,12 +66,12 @@ impl Host for Reach {
     }
 
     async fn open_write(&mut self, store: String, path: String) -> Answer<Resource<Connection>> {
-        let connection = apart(|| Ok(Connection::Write(self.store(&store)?.writable_database(&path)?)));
+        let connection = apart(|| Ok(Connection::Write(Box::new(self.store(&store)?.writable_database(&path)?))));
         self.opened(connection)
     }
 
     async fn open_new(&mut self, store: String, path: String, mode: u32) -> Answer<Resource<Connection>> {
-        let connection = apart(|| Ok(Connection::Write(self.store(&store)?.new_database(&path, mode)?)));
+        let connection = apart(|| Ok(Connection::Write(Box::new(self.store(&store)?.new_database(&path, mode)?))));
         self.opened(connection)
     }
 }

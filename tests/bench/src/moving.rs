@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Sessions that one server takes, one after the other.
-const IMPORTS: usize = 1_000;
+const IMPORTS: u32 = 1_000;
 /// The session of a megabyte, and the small one, bytes.
 const MEGABYTE: u64 = 1_000_000;
 const SMALL: u64 = 60_000;
@@ -91,7 +91,8 @@ impl Ground<'_> {
         let mut bare = Command::new(std::env::current_exe()?);
         bare.args(["native", "tojson"]).arg(self.place.join(&session.path)).arg(self.work.path().join("native.json"));
         let [sepia, native] = self.in_turn(&[Box::new(convert), Box::new(|| again(&bare))])?;
-        let task = format!("convert {:.1} MB to {agent}", session.bytes as f64 / 1e6);
+        let (whole, tenth) = (session.bytes / 1_000_000, session.bytes / 100_000 % 10);
+        let task = format!("convert {whole}.{tenth} MB to {agent}");
         Ok(Row { task, sepia, native: Some(native), bar, differ })
     }
 
@@ -130,7 +131,7 @@ impl Ground<'_> {
                 sum += time;
             }
         }
-        let sepia = Used { wall: sum / IMPORTS as f64, ..Used::default() };
+        let sepia = Used { wall: sum / f64::from(IMPORTS), ..Used::default() };
         let task = format!("import {} KB into {agent}, mean of {IMPORTS}", session.bytes / 1_000);
         Ok(Row { task, sepia, native: None, bar: Bar { wall: Some(IMPORT), ..Bar::default() }, differ })
     }

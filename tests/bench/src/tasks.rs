@@ -36,8 +36,11 @@ pub(crate) struct Ground<'a> {
     pub(crate) work: TempDir,
 }
 
+/// Times a group of tasks.
+type Group = fn(&Ground<'_>) -> Result<Vec<Row>, Failed>;
+
 /// Groups of tasks, by name.
-const GROUPS: [(&str, fn(&Ground<'_>) -> Result<Vec<Row>, Failed>); 7] = [
+const GROUPS: [(&str, Group); 7] = [
     ("listing", |ground| ground.listings()),
     ("search", |ground| ground.search()),
     ("export", |ground| Ok(vec![ground.export()?])),

@@ -1,9 +1,10 @@
 //! What is written is what the agent itself writes, field by field.
 
-use crate::demo::{Demo, T0};
+use crate::demo::Demo;
 use crate::session::{ID, foreign};
 use crate::store::{Chat, DEMO, SAVE, save};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn a_chat_is_where_the_agent_looks_and_has_what_it_asks_for() {
@@ -36,7 +37,6 @@ fn a_chat_is_where_the_agent_looks_and_has_what_it_asks_for() {
     let root = chat.root();
     assert_eq!((root.workspaces, root.mode, root.agent_type.as_str()), (vec!["file:///p/demo".to_owned()], 1, "cli"));
     assert_eq!((root.started_ms, root.pending.len(), root.archives.len()), (1_791_795_600_000, 0, 0));
-    use std::os::unix::fs::PermissionsExt;
     let mode = |name: &str| std::fs::metadata(chat.folder.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("store.db"), mode("meta.json")), (0o600, 0o600));
     let _ = DEMO;
@@ -94,7 +94,7 @@ fn a_person_sees_the_turns_with_their_steps() {
     assert_eq!(turns.len(), 2);
     let (user, steps, request) = &turns[0];
     assert_eq!((user.text.as_str(), user.mode, user.simulated), ("The sum is wrong. Fix it.", 1, false));
-    assert_eq!((user.at, user.message_id.len()), (((T0 + 1.5) * 1000.0) as u64, 36));
+    assert_eq!((user.at, user.message_id.len()), (1_791_795_601_500, 36));
     assert_eq!(*request, chat.messages()[0]["providerOptions"]["cursor"]["requestId"].as_str().unwrap());
     assert_eq!(steps.len(), 5);
     assert_eq!(steps[0].thought.as_ref().unwrap().text, "Look at the tests first.");

@@ -1,6 +1,7 @@
 //! What a commit that stands for a checkpoint holds, asked of git with nothing of the repository being
 //! run: no hooks, no filters, no monitor, no pager.
 
+use super::Content;
 use crate::plane::{ErrorKind, PlaneError};
 use crate::text::clean_line;
 use std::path::Path;
@@ -11,7 +12,7 @@ const MOST_FILES: usize = 10_000;
 
 /// Files that differ between a commit's first parent and the commit, as they are in the commit; none: it does
 /// not exist there. Paths are relative to the directory, and those outside of it are left out.
-pub(super) fn files(place: &Path, reference: &str) -> Result<Vec<(String, Option<Vec<u8>>)>, PlaneError> {
+pub(super) fn files(place: &Path, reference: &str) -> Result<Vec<(String, Content)>, PlaneError> {
     if reference.is_empty() || reference.starts_with('-') || reference.chars().any(char::is_control) {
         return Err(unknown(reference));
     }

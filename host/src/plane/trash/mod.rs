@@ -26,12 +26,7 @@ impl Plane {
 
     /// When a write had something in its way, says so in the entry that keeps it; a sentence for
     /// people.
-    pub(super) fn note_overwritten(
-        &self,
-        entry: &TrashEntry,
-        agent: &str,
-        id: &str,
-    ) -> Result<Option<String>, PlaneError> {
+    pub(super) fn note_overwritten(entry: &TrashEntry, agent: &str, id: &str) -> Result<Option<String>, PlaneError> {
         if entry.items().is_empty() {
             return Ok(None);
         }

@@ -79,7 +79,7 @@ impl Plane {
         if !options.force {
             self.refuse_when_live(&agent, id).await?;
         }
-        let deleted = self.into_trash(writer, session, &agent, &title, options).await?;
+        let deleted = self.move_to_trash(writer, session, &agent, &title, options).await?;
         if deleted.failed.is_empty() {
             // What people say of a session goes with it.
             self.overlay().forget(&agent, id).await?;
@@ -87,7 +87,7 @@ impl Plane {
         Ok(deleted)
     }
 
-    async fn into_trash(
+    async fn move_to_trash(
         &self,
         writer: &dyn SessionWrite,
         session: SessionRef,

@@ -25,8 +25,7 @@ impl Plane {
     /// Keeps other processes of ours from writing the session while the value lives.
     pub(in crate::plane) fn hold(&self, agent: &str, id: &str) -> Result<LockFile, PlaneError> {
         let digest = Sha256::digest(format!("{agent}\0{id}"));
-        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        match self.home.lock(&name) {
+        match self.home.lock(&crate::text::hex(&digest[..16])) {
             Ok(Some(held)) => Ok(held),
             Ok(None) => {
                 let shown = clean_line(id, 80);

@@ -102,19 +102,14 @@ impl Outline {
             let mut waiting = parent.and_then(|parent| open.get(&parent)).cloned().unwrap_or_default();
             let source = self.links[at].node;
             let mut step = Step { source, parent: parent.map(|parent| given[parent]), ..Step::default() };
-            match self.roles[at] {
-                Role::Tool => {
-                    let answered = self.answers.get(&at);
-                    let known = waiting.iter().position(|call| Some(&call.id) == answered);
-                    match known {
-                        Some(known) => drop(waiting.remove(known)),
-                        None => step.is_orphan = true,
-                    }
+            if self.roles[at] == Role::Tool {
+                let answered = self.answers.get(&at);
+                match waiting.iter().position(|call| Some(&call.id) == answered) {
+                    Some(known) => drop(waiting.remove(known)),
+                    None => step.is_orphan = true,
                 }
-                // What the program notes for itself interrupts nobody.
-                Role::System => {}
-                Role::User | Role::Assistant => {}
             }
+            // What the program notes for itself interrupts nobody.
             let speaks = matches!(self.roles[at], Role::User | Role::Assistant) || step.is_orphan;
             if speaks {
                 for call in std::mem::take(&mut waiting) {

@@ -14,14 +14,17 @@ pub(super) enum Source<'a> {
     /// It is here.
     Whole(Vec<MessageNode>),
     /// It is in a store.
-    Stored {
-        reader: &'a dyn SessionRead,
-        session: SessionRef,
-        /// What was opened, until it is read.
-        opened: Option<Transcript>,
-        /// All of it, when it is small.
-        kept: Option<Vec<MessageNode>>,
-    },
+    Stored(Box<Stored<'a>>),
+}
+
+/// A session of a store.
+pub(super) struct Stored<'a> {
+    reader: &'a dyn SessionRead,
+    session: SessionRef,
+    /// What was opened, until it is read.
+    opened: Option<Transcript>,
+    /// All of it, when it is small.
+    kept: Option<Vec<MessageNode>>,
 }
 
 impl<'a> Source<'a> {
@@ -32,17 +35,17 @@ impl<'a> Source<'a> {
 
     /// A session of a store, which was opened to be read.
     pub(super) fn stored(reader: &'a dyn SessionRead, session: SessionRef, opened: Transcript) -> Self {
-        Self::Stored { reader, session, opened: Some(opened), kept: None }
+        Self::Stored(Box::new(Stored { reader, session, opened: Some(opened), kept: None }))
     }
 
     /// Shows all nodes, in order.
     pub(super) async fn look_through(&mut self, mut look: impl FnMut(&[MessageNode])) -> Result<(), Fault> {
         match self {
             Self::Whole(nodes) => look(nodes),
-            Self::Stored { reader, session, opened, kept } => {
-                let mut transcript = match opened.take() {
+            Self::Stored(stored) => {
+                let mut transcript = match stored.opened.take() {
                     Some(opened) => opened,
-                    None => reader.open(session.clone()).await?,
+                    None => stored.reader.open(stored.session.clone()).await?,
                 };
                 let (mut all, mut bytes) = (Vec::new(), 0);
                 while let Some(batch) = transcript.batches.recv().await {
@@ -55,7 +58,7 @@ impl<'a> Source<'a> {
                         all = Vec::new();
                     }
                 }
-                *kept = (bytes <= IN_MEMORY).then_some(all);
+                stored.kept = (bytes <= IN_MEMORY).then_some(all);
             }
         }
         Ok(())
@@ -64,8 +67,11 @@ impl<'a> Source<'a> {
     /// Starts handing the nodes over.
     pub(super) async fn hand_over(self) -> Result<Nodes, Fault> {
         match self {
-            Self::Whole(nodes) | Self::Stored { kept: Some(nodes), .. } => Ok(Nodes::Here(nodes)),
-            Self::Stored { reader, session, .. } => Ok(Nodes::Coming(reader.open(session).await?)),
+            Self::Whole(nodes) => Ok(Nodes::Here(nodes)),
+            Self::Stored(stored) => match stored.kept {
+                Some(nodes) => Ok(Nodes::Here(nodes)),
+                None => Ok(Nodes::Coming(Box::new(stored.reader.open(stored.session).await?))),
+            },
         }
     }
 }
@@ -73,7 +79,7 @@ impl<'a> Source<'a> {
 /// Nodes being handed over.
 pub(super) enum Nodes {
     Here(Vec<MessageNode>),
-    Coming(Transcript),
+    Coming(Box<Transcript>),
 }
 
 impl Nodes {

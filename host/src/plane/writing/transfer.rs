@@ -99,7 +99,7 @@ impl Plane {
         }
         let report = draft.commit().await?;
         losses.extend(report.losses);
-        if let Some(kept) = self.note_overwritten(&entry, &to.agent, &report.id)? {
+        if let Some(kept) = Self::note_overwritten(&entry, &to.agent, &report.id)? {
             warnings.push(kept);
         }
         let (losses, loss_counts) = losses.finish(|node| pairing.source_of(node));

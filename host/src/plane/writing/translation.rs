@@ -52,9 +52,12 @@ impl<'a> Translation<'a> {
                     continue;
                 }
                 let Some(Some(own)) = translated.next() else { continue };
-                losses.add(LossKind::Mapped, node.node_id, || match call.name == own.name {
-                    true => format!("a call of `{}` has its arguments as this agent writes them", own.name),
-                    false => format!("a call of `{}` became one of `{}`", call.name, own.name),
+                losses.add(LossKind::Mapped, node.node_id, || {
+                    if call.name == own.name {
+                        format!("a call of `{}` has its arguments as this agent writes them", own.name)
+                    } else {
+                        format!("a call of `{}` became one of `{}`", call.name, own.name)
+                    }
                 });
                 let (backend, name) = (string(self.from_backend), string(&call.name));
                 let original = object([("backend", &*backend), ("name", &*name), ("arguments", &*call.arguments)]);
