@@ -66,7 +66,7 @@ impl Pair<'_> {
         if of_session(&session).0.is_empty() {
             return say(&format!("{label} -> {}: nothing was said in it", self.target));
         }
-        let converted = self.sepia.convert(self.machine, agent, id, self.target);
+        let converted = self.sepia.convert(self.machine, agent, &session, self.target);
         match converted.and_then(|converted| self.is_resumable(&converted).map(|()| converted)) {
             Err(e) => report.add(label, self.target, Err(e)),
             Ok(converted) => self.programs.iter().for_each(|program| {

@@ -75,9 +75,20 @@ impl Sepia {
         Ok(serde_json::from_str::<Bundle>(&printed)?.session)
     }
 
-    /// Converts a session.
-    pub(crate) fn convert(&self, machine: &Machine, agent: &str, id: &str, to: &str) -> Result<Converted, Failed> {
-        let printed = self.run(machine, &["convert", id, "--agent", agent, "--to", to, "--json"])?;
+    /// Converts a session. One that does not say where it works gets the directory of the machine.
+    pub(crate) fn convert(
+        &self,
+        machine: &Machine,
+        agent: &str,
+        session: &Session,
+        to: &str,
+    ) -> Result<Converted, Failed> {
+        let cwd = machine.cwd().to_string_lossy();
+        let mut arguments = vec!["convert", &session.id, "--agent", agent, "--to", to, "--json"];
+        if session.working_directory.is_empty() {
+            arguments.extend(["--cwd", &*cwd]);
+        }
+        let printed = self.run(machine, &arguments)?;
         serde_json::from_str(&printed).map_err(|e| format!("`sepia convert --json` printed something else: {e}").into())
     }
 

@@ -39,7 +39,10 @@ impl Serve {
         if let Some(program) = program {
             let drivers = home.join("drivers");
             std::fs::create_dir_all(&drivers).unwrap();
-            std::os::unix::fs::symlink(program, drivers.join("sepia-driver-claude")).unwrap();
+            let place = drivers.join("sepia-driver-claude");
+            if !place.exists() {
+                std::os::unix::fs::symlink(program, place).unwrap();
+            }
             command.env("SEPIA_DRIVER_DIR", drivers);
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -92,6 +92,8 @@ impl<'a> Comparison<'a> {
     /// Finds the part at its place.
     fn find(&mut self, part: &Part) -> Result<(), String> {
         match part {
+            // A file that somebody showed may stand there as a plain document.
+            Part::User(text) if self.is_document(text) => Ok(()),
             Part::User(text) => {
                 self.text("user", text, |shown, line| matches!(shown, Shown::User(other) if *other == line))
             }
@@ -111,6 +113,16 @@ impl<'a> Comparison<'a> {
             self.place(|| format!("{of} text {}", short(line)), |shown| is_it(shown, line))?;
         }
         Ok(())
+    }
+
+    /// Whether a document with this text comes next, as a whole.
+    fn is_document(&mut self, text: &str) -> bool {
+        let is_it = |shown: &Shown<'_>| matches!(shown, Shown::Media(data) if data.trim() == text.trim());
+        let at = self.shown[self.next..].iter().position(is_it);
+        if let Some(at) = at {
+            self.next += at + 1;
+        }
+        at.is_some()
     }
 
     /// Goes on behind the next part that is it.
