@@ -121,6 +121,22 @@ fn to_devin() {
     moved_to("devin");
 }
 
+#[test]
+fn to_an_agent_that_was_never_started() {
+    let machine = Machine::with_samples();
+    let client = &mut machine.serve();
+    let id = "11111111-1111-4111-8111-000000000003";
+    let source = compared(&expected(&export(client, id, "claude")));
+    for to in ["cline", "cursor"] {
+        let told = convert(client, id, "claude", to);
+        let copy = export(client, told["sessionId"].as_str().unwrap(), to);
+        assert_eq!(compared(&conversation::of(&copy)), source, "{to}");
+    }
+    // The database of the other is made by its own program alone, and it says so.
+    let refusal = client.refusal("sessions.convert", &json!({"id": id, "agent": "devin"}));
+    assert_eq!(refusal.1, "unsupported", "{}", refusal.2);
+}
+
 /// Members of a node that have to come back, but for those that are declared to be lost.
 fn told(node: &Value) -> Value {
     let mut node = node.clone();

@@ -14,10 +14,12 @@ use crate::loader::{
 use crate::text::clean_line;
 use async_trait::async_trait;
 use sepia_ir::{
-    DriverError, HistoryPage, HistoryQuery, LockState, ScanReport, SearchQuery, SearchReport, Session, SessionRef,
-    Summary, SummaryDetail,
+    DriverError, ErrorCode, HistoryPage, HistoryQuery, LockState, ScanReport, SearchQuery, SearchReport, Session,
+    SessionRef, StoreKind, Summary, SummaryDetail,
 };
 use sepia_services::{Store, TrashEntry};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 /// A component that can be called.
@@ -64,6 +66,17 @@ impl Driver for ComponentDriver {
 impl GrantedGuest {
     fn can(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
+    }
+
+    /// Makes the folder of the first store, when it is one that may be written: a guest sees only the folders
+    /// that are there when it is entered, and an agent that was never started has none.
+    pub(super) fn make_first_store(&self, call: &'static str) -> Result<(), Fault> {
+        let first = self.stores.iter().find(|store| store.write);
+        let Some(store) = first.filter(|store| store.request.kind == StoreKind::Directory) else { return Ok(()) };
+        DirBuilder::new().recursive(true).mode(0o700).create(&store.place).map_err(|e| {
+            let message = format!("the folder {} can't be made: {e}", store.place.display());
+            Fault::said(&self.driver, call, DriverError::new(ErrorCode::Store, message))
+        })
     }
 
     /// The stores opened, those that it may write open for that, with the trash that what is taken away

@@ -62,6 +62,9 @@ impl SessionWrite for GrantedGuest {
         options: SaveOptions,
         trash: Arc<TrashEntry>,
     ) -> Result<Box<dyn Draft>, Fault> {
+        if !options.dry_run {
+            self.make_first_store(BEGIN)?;
+        }
         let (mut sandbox, guest) = self.for_writing(BEGIN, Some(&trash)).await?;
         let answer = within(sandbox.until(), guest.call_begin(&mut sandbox.store, &header, &options)).await;
         let resource = sandbox.judge_result(BEGIN, answer)?;
