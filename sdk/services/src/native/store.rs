@@ -149,7 +149,8 @@ impl Store {
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {
         self.deadline = Deadline::at(at);
-        self.last = Some(LastFile::default());
+        // Whoever writes over the file later holds on to this.
+        self.last.get_or_insert_default().forget();
         self
     }
 

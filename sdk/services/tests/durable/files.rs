@@ -161,6 +161,21 @@ fn what_was_written_is_read() {
     assert_eq!(store.read("a", 0, 10).unwrap(), b"six");
 }
 
+/// A component gives each of its calls a new time; a file may be begun in one and committed in a later one.
+#[test]
+fn what_was_begun_in_an_earlier_call_is_read_once_it_is_there() {
+    let ground = Ground::new();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let store = ground.writing().with_deadline(deadline);
+    store.replace("a", b"one", 0o600, None).unwrap();
+    let mut file = store.create("a", 0o600).unwrap();
+    file.write(b"two").unwrap();
+    let store = store.with_deadline(deadline);
+    assert_eq!(store.read("a", 0, 10).unwrap(), b"one");
+    file.commit(Some(3)).unwrap();
+    assert_eq!(store.read("a", 0, 10).unwrap(), b"two");
+}
+
 #[test]
 fn what_a_dead_process_left_is_taken_away() {
     let ground = Ground::new();

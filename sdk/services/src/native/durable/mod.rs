@@ -45,7 +45,6 @@ impl Store {
     /// A file to be written piece by piece, which is there when it is committed.
     pub fn create(&self, path: &str, mode: u32) -> Result<NewFile, ServiceError> {
         self.writable()?;
-        self.forget_last();
         NewFile::at(NewPlace::find(self, checked(path)?, mode)?)
     }
 
@@ -64,7 +63,6 @@ impl Store {
     /// be one.
     pub fn writable_database(&self, path: &str) -> Result<WriteConnection, ServiceError> {
         self.writable()?;
-        self.forget_last();
         let (file, name) = self.database_file(path)?;
         WriteConnection::open(&file, name, self.deadline())
     }
@@ -73,7 +71,6 @@ impl Store {
     /// when there is something already.
     pub fn new_database(&self, path: &str, mode: u32) -> Result<WriteConnection, ServiceError> {
         self.writable()?;
-        self.forget_last();
         WriteConnection::create(NewPlace::find(self, checked(path)?, mode)?, shown(path), self.deadline())
     }
 }
