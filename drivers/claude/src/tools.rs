@@ -13,25 +13,10 @@
 //! | task | `Agent`, in older versions `Task` |
 
 use sepia_ir::ToolUse;
-use serde_json::{Map, Value, json};
-
-/// What a member of the arguments has to be.
-#[derive(Clone, Copy)]
-enum Kind {
-    Text,
-    Number,
-    Flag,
-}
+use sepia_sdk::tools::{self, Arguments, Kind, Tool, list, members, text};
+use serde_json::{Value, json};
 
 use Kind::{Flag, Number, Text};
-
-/// A tool of which every argument has another name on the other side: own name, common name, whether it must
-/// be there, and of what kind it is.
-struct Tool {
-    own: &'static str,
-    common: &'static str,
-    arguments: &'static [(&'static str, &'static str, bool, Kind)],
-}
 
 /// The first of a common name is the one that calls become.
 const TOOLS: [Tool; 9] = [
@@ -106,7 +91,7 @@ pub(crate) fn from_common(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
 }
 
 fn common(call: &ToolUse) -> Option<ToolUse> {
-    let mut arguments = object(call)?;
+    let mut arguments = tools::arguments(call)?;
     let (name, arguments) = match call.name.as_str() {
         "Edit" => {
             let path = text(&mut arguments, "file_path")?;
@@ -124,18 +109,14 @@ fn common(call: &ToolUse) -> Option<ToolUse> {
         }
         name => {
             let tool = TOOLS.iter().find(|tool| tool.own == name)?;
-            let renamed = renamed(
-                arguments,
-                tool.arguments.iter().map(|(own, common, needed, kind)| (*own, *common, *needed, *kind)),
-            )?;
-            (tool.common, renamed)
+            (tool.common, tools::to_common(arguments, tool.arguments)?)
         }
     };
-    Some(ToolUse { name: name.to_owned(), arguments: Value::Object(arguments).to_string() })
+    Some(tools::call(name, arguments))
 }
 
 fn own(call: &ToolUse) -> Option<ToolUse> {
-    let mut arguments = object(call)?;
+    let mut arguments = tools::arguments(call)?;
     let (name, arguments) = match call.name.as_str() {
         "edit" => {
             let path = text(&mut arguments, "path")?;
@@ -170,35 +151,12 @@ fn own(call: &ToolUse) -> Option<ToolUse> {
             (tool.own, from_table(tool.own, arguments)?)
         }
     };
-    Some(ToolUse { name: name.to_owned(), arguments: Value::Object(arguments).to_string() })
+    Some(tools::call(name, arguments))
 }
 
-fn from_table(own: &str, arguments: Map<String, Value>) -> Option<Map<String, Value>> {
+fn from_table(own: &str, arguments: Arguments) -> Option<Arguments> {
     let tool = TOOLS.iter().find(|tool| tool.own == own)?;
-    renamed(arguments, tool.arguments.iter().map(|(own, common, needed, kind)| (*common, *own, *needed, *kind)))
-}
-
-/// Arguments under other names; none when one is missing, of another kind, or has no counterpart.
-fn renamed(
-    mut arguments: Map<String, Value>,
-    names: impl Iterator<Item = (&'static str, &'static str, bool, Kind)>,
-) -> Option<Map<String, Value>> {
-    let mut renamed = Map::new();
-    for (from, to, needed, kind) in names {
-        match arguments.remove(from) {
-            Some(value) => {
-                let fits = match kind {
-                    Text => value.is_string(),
-                    Number => value.is_number(),
-                    Flag => value.is_boolean(),
-                };
-                renamed.insert(to.to_owned(), value).is_none().then_some(())?;
-                fits.then_some(())?;
-            }
-            None => (!needed).then_some(())?,
-        }
-    }
-    arguments.is_empty().then_some(renamed)
+    tools::from_common(arguments, tool.arguments)
 }
 
 /// `{old_string, new_string, replace_all?}` as `{old, new, all?}`.
@@ -214,7 +172,7 @@ fn common_edit(edit: impl Into<Value>) -> Option<Value> {
     edit.is_empty().then_some(Value::Object(common))
 }
 
-fn own_edit(edit: Value) -> Option<Map<String, Value>> {
+fn own_edit(edit: Value) -> Option<Arguments> {
     let Value::Object(mut edit) = edit else { return None };
     let (old, new) = (text(&mut edit, "old")?, text(&mut edit, "new")?);
     let mut own = members([("old_string", old), ("new_string", new)]);
@@ -224,28 +182,6 @@ fn own_edit(edit: Value) -> Option<Map<String, Value>> {
         Some(_) => return None,
     }
     edit.is_empty().then_some(own)
-}
-
-fn object(call: &ToolUse) -> Option<Map<String, Value>> {
-    match serde_json::from_str(&call.arguments).ok()? {
-        Value::Object(arguments) => Some(arguments),
-        _ => None,
-    }
-}
-
-fn text(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    arguments.remove(name).filter(Value::is_string)
-}
-
-fn list(arguments: &mut Map<String, Value>, name: &str) -> Option<Vec<Value>> {
-    match arguments.remove(name)? {
-        Value::Array(list) => Some(list),
-        _ => None,
-    }
-}
-
-fn members<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A word for a shell.

@@ -35,6 +35,7 @@ pub mod json;
 pub mod metadata;
 pub mod stats;
 pub mod time;
+pub mod tools;
 
 #[cfg(target_family = "wasm")]
 pub mod component;

@@ -4,54 +4,67 @@
 //! another type, leaves the call as it is.
 
 use sepia_ir::ToolUse;
-use serde_json::{Map, Value, json};
+use sepia_sdk::tools::{self, Argument, Kind, Tool, members};
+use serde_json::Value;
 
-/// Arguments that are taken one by one; what is left at the end has no place in the other form.
-struct Arguments {
-    left: Map<String, Value>,
-    taken: Map<String, Value>,
-    whole: bool,
-}
+use Kind::{Count, Flag, Text};
 
-impl Arguments {
-    fn of(call: &ToolUse) -> Option<Self> {
-        let Ok(Value::Object(left)) = serde_json::from_str(&call.arguments) else { return None };
-        Some(Self { left, taken: Map::new(), whole: true })
-    }
+const EDIT: &str = "StrReplace";
 
-    /// Moves a member of this type to its other name; without it the call is not whole.
-    fn needs(&mut self, from: &str, to: &str, fits: fn(&Value) -> bool) {
-        if !self.may(from, to, fits) {
-            self.whole = false;
-        }
-    }
+/// Tools that differ from the common ones in names alone.
+const TOOLS: [Tool; 9] = [
+    Tool {
+        own: "Read",
+        common: "read",
+        arguments: &[
+            ("path", "path", true, Text),
+            ("offset", "offset", false, Count),
+            ("limit", "limit", false, Count),
+        ],
+    },
+    Tool {
+        own: "Write",
+        common: "write",
+        arguments: &[("path", "path", true, Text), ("contents", "content", true, Text)],
+    },
+    Tool {
+        own: "Shell",
+        common: "run",
+        arguments: &[
+            ("command", "command", true, Text),
+            ("working_directory", "cwd", false, Text),
+            ("description", "description", false, Text),
+            ("timeout", "timeoutMs", false, Count),
+            ("is_background", "background", false, Flag),
+        ],
+    },
+    Tool {
+        own: "Grep",
+        common: "search",
+        arguments: &[("pattern", "pattern", true, Text), ("path", "path", false, Text), ("glob", "glob", false, Text)],
+    },
+    Tool {
+        own: "Glob",
+        common: "find",
+        arguments: &[("glob_pattern", "pattern", true, Text), ("target_directory", "path", false, Text)],
+    },
+    Tool { own: "LS", common: "list", arguments: &[("path", "path", true, Text)] },
+    Tool { own: "WebFetch", common: "fetch", arguments: &[("url", "url", true, Text)] },
+    Tool { own: "WebSearch", common: "web-search", arguments: &[("search_term", "query", true, Text)] },
+    Tool {
+        own: "Task",
+        common: "task",
+        arguments: &[
+            ("prompt", "prompt", true, Text),
+            ("description", "description", false, Text),
+            ("subagent_type", "agent", false, Text),
+        ],
+    },
+];
 
-    /// Moves a member of this type to its other name, if there is one.
-    fn may(&mut self, from: &str, to: &str, fits: fn(&Value) -> bool) -> bool {
-        let known = self.left.get(from).is_some_and(fits);
-        if known && let Some(value) = self.left.remove(from) {
-            self.taken.insert(to.to_owned(), value);
-        }
-        known
-    }
-
-    fn named(self, name: &str) -> Option<ToolUse> {
-        let arguments = Value::Object(self.taken).to_string();
-        (self.whole && self.left.is_empty()).then(|| ToolUse { name: name.to_owned(), arguments })
-    }
-}
-
-fn text(value: &Value) -> bool {
-    value.is_string()
-}
-
-fn count(value: &Value) -> bool {
-    value.is_u64()
-}
-
-fn flag(value: &Value) -> bool {
-    value.is_boolean()
-}
+/// The one change that a call of this agent's editing tool makes.
+const CHANGE: [Argument; 3] =
+    [("old_string", "old", true, Text), ("new_string", "new", true, Text), ("replace_all", "all", false, Flag)];
 
 /// This agent's calls in the common form.
 pub(crate) fn common(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
@@ -64,135 +77,29 @@ pub(crate) fn own(calls: &[ToolUse]) -> Vec<Option<ToolUse>> {
 }
 
 fn to_common(call: &ToolUse) -> Option<ToolUse> {
-    let mut arguments = Arguments::of(call)?;
-    let name = match call.name.as_str() {
-        "Read" => {
-            arguments.needs("path", "path", text);
-            arguments.may("offset", "offset", count);
-            arguments.may("limit", "limit", count);
-            "read"
-        }
-        "Write" => {
-            arguments.needs("path", "path", text);
-            arguments.needs("contents", "content", text);
-            "write"
-        }
-        "StrReplace" => {
-            arguments.needs("path", "path", text);
-            let mut edit = Arguments { left: arguments.left, taken: Map::new(), whole: arguments.whole };
-            edit.needs("old_string", "old", text);
-            edit.needs("new_string", "new", text);
-            edit.may("replace_all", "all", flag);
-            arguments.taken.insert("edits".to_owned(), json!([edit.taken]));
-            (arguments.left, arguments.whole) = (edit.left, edit.whole);
-            "edit"
-        }
-        "Shell" => {
-            arguments.needs("command", "command", text);
-            arguments.may("working_directory", "cwd", text);
-            arguments.may("description", "description", text);
-            arguments.may("timeout", "timeoutMs", count);
-            arguments.may("is_background", "background", flag);
-            "run"
-        }
-        "Grep" => {
-            arguments.needs("pattern", "pattern", text);
-            arguments.may("path", "path", text);
-            arguments.may("glob", "glob", text);
-            "search"
-        }
-        "Glob" => {
-            arguments.needs("glob_pattern", "pattern", text);
-            arguments.may("target_directory", "path", text);
-            "find"
-        }
-        "LS" => {
-            arguments.needs("path", "path", text);
-            "list"
-        }
-        "WebFetch" => {
-            arguments.needs("url", "url", text);
-            "fetch"
-        }
-        "WebSearch" => {
-            arguments.needs("search_term", "query", text);
-            "web-search"
-        }
-        "Task" => {
-            arguments.needs("prompt", "prompt", text);
-            arguments.may("description", "description", text);
-            arguments.may("subagent_type", "agent", text);
-            "task"
-        }
-        _ => return None,
-    };
-    arguments.named(name)
+    let mut arguments = tools::arguments(call)?;
+    if call.name == EDIT {
+        let path = tools::text(&mut arguments, "path")?;
+        let change = tools::to_common(arguments, &CHANGE)?;
+        let edits = Value::Array(vec![Value::Object(change)]);
+        return Some(tools::call("edit", members([("path", path), ("edits", edits)])));
+    }
+    let tool = TOOLS.iter().find(|tool| tool.own == call.name)?;
+    Some(tools::call(tool.common, tools::to_common(arguments, tool.arguments)?))
 }
 
 fn to_own(call: &ToolUse) -> Option<ToolUse> {
-    let mut arguments = Arguments::of(call)?;
-    let name = match call.name.as_str() {
-        "read" => {
-            arguments.needs("path", "path", text);
-            arguments.may("offset", "offset", count);
-            arguments.may("limit", "limit", count);
-            "Read"
-        }
-        "write" => {
-            arguments.needs("path", "path", text);
-            arguments.needs("content", "contents", text);
-            "Write"
-        }
-        "edit" => {
-            arguments.needs("path", "path", text);
-            // One call of this agent makes one change.
-            let Some(Value::Array(mut edits)) = arguments.left.remove("edits") else { return None };
-            let (Some(Value::Object(edit)), true) = (edits.pop(), edits.is_empty()) else { return None };
-            let mut edit = Arguments { left: edit, taken: arguments.taken, whole: arguments.whole };
-            edit.needs("old", "old_string", text);
-            edit.needs("new", "new_string", text);
-            edit.may("all", "replace_all", flag);
-            edit.left.extend(arguments.left);
-            return edit.named("StrReplace");
-        }
-        "run" => {
-            arguments.needs("command", "command", text);
-            arguments.may("cwd", "working_directory", text);
-            arguments.may("description", "description", text);
-            arguments.may("timeoutMs", "timeout", count);
-            arguments.may("background", "is_background", flag);
-            "Shell"
-        }
-        "search" => {
-            arguments.needs("pattern", "pattern", text);
-            arguments.may("path", "path", text);
-            arguments.may("glob", "glob", text);
-            "Grep"
-        }
-        "find" => {
-            arguments.needs("pattern", "glob_pattern", text);
-            arguments.may("path", "target_directory", text);
-            "Glob"
-        }
-        "list" => {
-            arguments.needs("path", "path", text);
-            "LS"
-        }
-        "fetch" => {
-            arguments.needs("url", "url", text);
-            "WebFetch"
-        }
-        "web-search" => {
-            arguments.needs("query", "search_term", text);
-            "WebSearch"
-        }
-        "task" => {
-            arguments.needs("prompt", "prompt", text);
-            arguments.may("description", "description", text);
-            arguments.may("agent", "subagent_type", text);
-            "Task"
-        }
-        _ => return None,
-    };
-    arguments.named(name)
+    let mut arguments = tools::arguments(call)?;
+    if call.name == "edit" {
+        let path = tools::text(&mut arguments, "path")?;
+        let mut edits = tools::list(&mut arguments, "edits")?;
+        let (Some(Value::Object(edit)), true, true) = (edits.pop(), edits.is_empty(), arguments.is_empty()) else {
+            return None;
+        };
+        let mut change = tools::from_common(edit, &CHANGE)?;
+        change.insert("path".to_owned(), path);
+        return Some(tools::call(EDIT, change));
+    }
+    let tool = TOOLS.iter().find(|tool| tool.common == call.name)?;
+    Some(tools::call(tool.own, tools::from_common(arguments, tool.arguments)?))
 }
