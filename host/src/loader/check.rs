@@ -321,7 +321,7 @@ fn node(node: &mut MessageNode) -> Result<(), Breach> {
 }
 
 /// Bytes of text that a node carries, as good as all that it costs.
-fn text_of(node: &MessageNode) -> usize {
+pub fn text_of(node: &MessageNode) -> usize {
     let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let blocks = node.blocks.iter().map(|block| match block {
         Block::Text(text) => text.text.len(),

@@ -55,13 +55,9 @@ impl Plane {
         session: &SessionRef,
         agent: Option<&str>,
     ) -> Result<(&About, &dyn SessionRead, Transcript), PlaneError> {
-        let (about, transcript) =
-            self.first_that_knows(&session.id, agent, |_, reader| reader.open(session.clone())).await?;
-        let readers = self.readers_for(Some(&about.manifest.id)).await?;
-        match readers.into_iter().next() {
-            Some((about, reader)) => Ok((about, reader, transcript)),
-            None => Err(PlaneError::unknown_session(&session.id)),
-        }
+        let open = |_, reader| async move { Ok((reader, SessionRead::open(reader, session.clone()).await?)) };
+        let (about, (reader, transcript)) = self.first_that_knows(&session.id, agent, open).await?;
+        Ok((about, reader, transcript))
     }
 
     /// The session as its agent wrote it.

@@ -107,10 +107,7 @@ impl Plane {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         let (about, _, transcript) = self.opened_by(&session, agent).await?;
         let agent = about.manifest.id.clone();
-        let _held = self.hold(&agent, id)?;
-        if !request.force && !request.dry_run {
-            self.refuse_when_live(&agent, id).await?;
-        }
+        let _held = self.claim(&agent, id, request.force || request.dry_run).await?;
         let inside = Inside::open(&transcript.header.working_directory)?;
         let wanted = match &request.what {
             What::Changes { path, tool_call_id } => {

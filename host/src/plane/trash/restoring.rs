@@ -39,10 +39,7 @@ impl Plane {
                 format!("{} is there again, and is not written over; move it away first", item.place.display());
             return Err(PlaneError::new(ErrorKind::Conflict, message));
         }
-        let _held = self.hold(&file.agent, &file.session_id)?;
-        if !taken {
-            self.refuse_when_live(&file.agent, &file.session_id).await?;
-        }
+        let _held = self.claim(&file.agent, &file.session_id, taken).await?;
         for item in &items {
             entry.put_back(item).map_err(|e| {
                 let message =

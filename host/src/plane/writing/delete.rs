@@ -75,10 +75,7 @@ impl Plane {
             let (agent_id, id) = (agent, id.to_owned());
             return Ok(Deleted { agent_id, id, removed, failed: Vec::new(), trash: None, dry_run: true });
         }
-        let _held = self.hold(&agent, id)?;
-        if !options.force {
-            self.refuse_when_live(&agent, id).await?;
-        }
+        let _held = self.claim(&agent, id, options.force).await?;
         let deleted = self.move_to_trash(writer, session, &agent, &title, options).await?;
         if deleted.failed.is_empty() {
             // What people say of a session goes with it.

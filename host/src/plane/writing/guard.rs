@@ -6,8 +6,18 @@ use crate::text::clean_line;
 use sha2::{Digest, Sha256};
 
 impl Plane {
+    /// Has the session to ourselves while the value lives: no other process of ours writes it, and no running agent
+    /// holds it, unless it is to be taken by force.
+    pub(in crate::plane) async fn claim(&self, agent: &str, id: &str, force: bool) -> Result<LockFile, PlaneError> {
+        let held = self.hold(agent, id)?;
+        if !force {
+            self.refuse_when_live(agent, id).await?;
+        }
+        Ok(held)
+    }
+
     /// Fails when a running agent holds the session, with who that is.
-    pub(in crate::plane) async fn refuse_when_live(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
+    async fn refuse_when_live(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
         let readers = self.readers_for(Some(agent)).await?;
         for (_, reader) in readers {
             let locks = reader.locks().await?;

@@ -70,10 +70,7 @@ impl Plane {
         let (about, _, transcript) = self.opened_by(&session, agent).await?;
         let agent = about.manifest.id.clone();
         let (_, writer) = self.writer_of(&agent).await?;
-        let _held = self.hold(&agent, id)?;
-        if !options.force && !options.dry_run {
-            self.refuse_when_live(&agent, id).await?;
-        }
+        let _held = self.claim(&agent, id, options.force || options.dry_run).await?;
         let (header, nodes) = known(transcript).await?;
         let (plan, truncated) = plan(&header, &nodes, cut)?;
         let mut rewound =

@@ -1,7 +1,7 @@
 //! The session that is to be written, read twice: once to look through it, once to hand it over. One that
 //! is small is kept in memory in between.
 
-use crate::loader::{Fault, SessionRead, Transcript};
+use crate::loader::{Fault, SessionRead, Transcript, check};
 use sepia_ir::{MessageNode, Session, SessionRef};
 
 /// Text of a session that is kept in memory, bytes.
@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
                     let batch = batch?;
                     look(&batch);
                     if bytes <= IN_MEMORY {
-                        bytes += batch.iter().map(weight).sum::<usize>();
+                        bytes += batch.iter().map(check::text_of).sum::<usize>();
                         all.extend(batch);
                     } else {
                         all = Vec::new();
@@ -94,30 +94,4 @@ impl Nodes {
             Self::Coming(transcript) => transcript.batches.recv().await.transpose(),
         }
     }
-}
-
-/// What a node takes in memory, as good as all of it.
-fn weight(node: &MessageNode) -> usize {
-    let calls = node.tool_calls.iter().map(|call| {
-        let diffs = call
-            .diffs
-            .iter()
-            .map(|d| d.old_text.as_ref().map_or(0, String::len) + d.new_text.as_ref().map_or(0, String::len));
-        call.arguments.len() + diffs.sum::<usize>() + 200
-    });
-    let blocks = node.blocks.iter().map(|block| match block {
-        sepia_ir::Block::Text(text) => text.text.len(),
-        sepia_ir::Block::Image(image) => image.data.as_ref().map_or(0, String::len),
-        sepia_ir::Block::Audio(audio) => audio.data.as_ref().map_or(0, String::len),
-        sepia_ir::Block::File(file) => {
-            file.data.as_ref().map_or(0, String::len) + file.text.as_ref().map_or(0, String::len)
-        }
-    });
-    let thinking = node.thinking.as_ref().map_or(0, String::len);
-    size_of::<MessageNode>()
-        + node.content.len()
-        + node.metadata.len()
-        + thinking
-        + calls.sum::<usize>()
-        + blocks.sum::<usize>()
 }

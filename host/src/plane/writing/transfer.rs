@@ -60,23 +60,21 @@ impl Plane {
         let tip = header.main_chain_id;
         let (mut header, mut warnings) = to.apply(header, backend)?;
         let _held = match &to.id {
-            Some(id) => Some(self.hold(&to.agent, id)?),
+            Some(id) => Some(self.claim(&to.agent, id, to.force || !to.replace).await?),
             None => None,
         };
-        if let Some(id) = to.id.as_ref().filter(|_| to.replace && !to.force) {
-            self.refuse_when_live(&to.agent, id).await?;
-        }
 
         let mut outline = Outline::default();
         source.look_through(|nodes| outline.add(nodes)).await?;
-        let plan = outline.plan(tip);
+        let mut plan = outline.plan(tip);
         if plan.steps.is_empty() {
             let message = "the session has no messages, and no agent resumes one without";
             return Err(PlaneError::new(ErrorKind::Invalid, message));
         }
         drop(outline);
         header.main_chain_id = plan.tip;
-        let options = SaveOptions { replace: to.replace, dry_run: to.dry_run, off_branch: plan.off_branch.clone() };
+        let options =
+            SaveOptions { replace: to.replace, dry_run: to.dry_run, off_branch: std::mem::take(&mut plan.off_branch) };
 
         let entry = self.new_trash_entry();
         let mut draft = writer.begin(header, options, Arc::clone(&entry)).await?;

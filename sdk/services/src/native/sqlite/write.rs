@@ -51,26 +51,19 @@ impl Drop for Unseen {
 impl WriteConnection {
     /// Opens a file, whose path is resolved and allowed. `shown` is how messages name it.
     pub(in crate::native) fn open(file: &Path, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Self::on(file, None, flags, shown, deadline)
+        Self::on(file, None, shown, deadline)
     }
 
     /// Starts a new database, which gets to its place when its transaction is committed.
     pub(in crate::native) fn create(place: NewPlace, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
         let file = place.beside();
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let unseen = Unseen { place: Some(place), file: file.clone() };
-        Self::on(&file, Some(unseen), flags, shown, deadline)
+        Self::on(&file, Some(unseen), shown, deadline)
     }
 
-    fn on(
-        file: &Path,
-        new: Option<Unseen>,
-        flags: OpenFlags,
-        shown: String,
-        deadline: Deadline,
-    ) -> Result<Self, ServiceError> {
+    fn on(file: &Path, new: Option<Unseen>, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
         let open = || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = Connection::open_with_flags(file, flags)?;
             connection.busy_timeout(BUSY)?;
             connection.pragma_update(None, "synchronous", if new.is_some() { "off" } else { "full" })?;
