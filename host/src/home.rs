@@ -80,6 +80,16 @@ impl Home {
         self.root.join("trash")
     }
 
+    /// The log of what happened in live sessions.
+    pub fn events(&self) -> PathBuf {
+        self.root.join("events.db")
+    }
+
+    /// Which agents run for processes of ours.
+    pub fn agents(&self) -> PathBuf {
+        self.root.join("agents")
+    }
+
     /// Takes a lock of this name, which processes of ours respect; none when another has it.
     pub fn lock(&self, name: &str) -> io::Result<Option<LockFile>> {
         LockFile::take(self.root.join("locks").join(name))

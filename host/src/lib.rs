@@ -10,7 +10,8 @@
 //! host_services  what a component may ask of the host
 //! ```
 //!
-//! `jsonrpc`, `home`, `limits` and `text` stand beside, and `conformance`, which tries a driver
+//! `acp`, which speaks to agents' own programs, stands under the plane, beside the registry; `process`,
+//! `jsonrpc`, `home`, `limits` and `text` stand beside all, and `conformance`, which tries a driver
 //! of the loader. What holds everywhere:
 //!
 //! - Nothing below `plane` knows a wire, nothing above `registry` knows how a driver was
@@ -20,6 +21,7 @@
 //!   log line goes to stderr.
 //! - One bad driver, store, session or frame costs itself and nothing else.
 
+mod acp;
 pub mod cli;
 pub mod conformance;
 pub mod embedded;
@@ -29,6 +31,7 @@ pub mod jsonrpc;
 pub mod limits;
 pub mod loader;
 pub mod plane;
+mod process;
 pub mod registry;
 pub mod text;
 pub mod wire;

@@ -50,6 +50,22 @@ pub struct Limits {
     /// Time that a change of the overlay waits for another process that is at it; such a change
     /// takes milliseconds. `SEPIA_META_TIMEOUT_MS`.
     pub overlay_wait: Duration,
+    /// One frame of an agent's program, bytes: an update with a picture in it has tens of MB.
+    /// `SEPIA_AGENT_FRAME_MB`.
+    pub agent_frame: usize,
+    /// Time of a call of an agent's program that is not a prompt: it starts, or reads a large
+    /// session. A prompt takes as long as it takes. `SEPIA_AGENT_TIMEOUT_MS`.
+    pub agent_call: Duration,
+    /// Time in which a turn that was cancelled ends by itself; its agent is stopped after it.
+    /// `SEPIA_CANCEL_TIMEOUT_MS`.
+    pub cancel: Duration,
+    /// A permission that nobody answers is refused after this time; none: it is waited for.
+    /// `SEPIA_PERMISSION_TTL_MS`.
+    pub permission: Option<Duration>,
+    /// Facts of live sessions are kept for so long. `SEPIA_EVENTS_MAX_DAYS`.
+    pub events_age: Duration,
+    /// The log of live sessions takes so much, bytes; the oldest facts go. `SEPIA_EVENTS_MAX_MB`.
+    pub events_bytes: u64,
 }
 
 impl Default for Limits {
@@ -74,6 +90,12 @@ impl Default for Limits {
             concurrent_requests: 64,
             answer_in_memory: 8 << 20,
             overlay_wait: Duration::from_secs(5),
+            agent_frame: 128 << 20,
+            agent_call: Duration::from_mins(2),
+            cancel: Duration::from_secs(10),
+            permission: None,
+            events_age: Duration::from_hours(24 * 30),
+            events_bytes: 512 << 20,
         }
     }
 }
@@ -97,11 +119,21 @@ impl Limits {
         set(&mut limits.listing, millis("SEPIA_LIST_TIMEOUT_MS"));
         set(&mut limits.process_call, millis("SEPIA_PROCESS_TIMEOUT_MS"));
         set(&mut limits.overlay_wait, millis("SEPIA_META_TIMEOUT_MS"));
+        set(&mut limits.agent_call, millis("SEPIA_AGENT_TIMEOUT_MS"));
+        set(&mut limits.cancel, millis("SEPIA_CANCEL_TIMEOUT_MS"));
+        set(
+            &mut limits.events_age,
+            number("SEPIA_EVENTS_MAX_DAYS").map(|days| Duration::from_secs(days.saturating_mul(86_400))),
+        );
+        limits.permission = millis("SEPIA_PERMISSION_TTL_MS");
+        limits.events_bytes =
+            number("SEPIA_EVENTS_MAX_MB").map_or(limits.events_bytes, |mb| mb.saturating_mul(1 << 20));
         let set = |place: &mut usize, value: Option<usize>| *place = value.unwrap_or(*place);
         set(&mut limits.memory, mebibytes("SEPIA_DRIVER_MEMORY_MB"));
         set(&mut limits.transfer, mebibytes("SEPIA_DRIVER_TRANSFER_MB"));
         set(&mut limits.process_frame, mebibytes("SEPIA_PROCESS_FRAME_MB"));
         set(&mut limits.client_frame, mebibytes("SEPIA_MAX_FRAME_MB"));
+        set(&mut limits.agent_frame, mebibytes("SEPIA_AGENT_FRAME_MB"));
         limits.component_file = mebibytes("SEPIA_DRIVER_FILE_MB").map_or(limits.component_file, |n| n as u64);
         limits
     }

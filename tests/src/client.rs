@@ -140,6 +140,52 @@ impl Client {
         parts(&error)
     }
 
+    /// The parameters of the next notification of this method; other frames are kept.
+    pub fn notification(&mut self, method: &str) -> Value {
+        let params = |frame: &str| {
+            let mut frame: Value = serde_json::from_str(frame).unwrap();
+            (frame["method"] == method).then(|| frame["params"].take())
+        };
+        if let Some((at, found)) = self.aside.iter().enumerate().find_map(|(at, frame)| Some((at, params(frame)?))) {
+            self.aside.remove(at);
+            return found;
+        }
+        loop {
+            let frame = self.next_frame();
+            match params(&frame) {
+                Some(found) => return found,
+                None => self.aside.push(frame),
+            }
+        }
+    }
+
+    /// Events of `session.event` notifications, up to and with the first that is wanted.
+    pub fn events_until(&mut self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut events = Vec::new();
+        loop {
+            let params = self.notification("session.event");
+            let batch = params["events"].as_array().unwrap().clone();
+            let found = batch.iter().any(&wanted);
+            events.extend(batch);
+            if found {
+                return events;
+            }
+        }
+    }
+
+    /// Events of a turn, up to its end.
+    pub fn turn_events(&mut self) -> Vec<Value> {
+        self.events_until(|event| event["type"] == "runFinished")
+    }
+
+    /// Frames that came and that nobody has taken.
+    pub fn pending(&mut self) -> Vec<Value> {
+        while let Ok(line) = self.frames.try_recv() {
+            self.aside.push(whole_frame(line));
+        }
+        self.aside.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect()
+    }
+
     /// Asks what is answered at once, so that all sent before has been taken in.
     pub fn ping(&mut self) -> Duration {
         let start = Instant::now();
@@ -180,6 +226,45 @@ impl Client {
 }
 
 impl Drop for Client {
+    fn drop(&mut self) {
+        // Both fail when it has ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A running `sepia serve` whose output is read only when somebody asks for the next frame.
+pub struct Silent {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<std::process::ChildStdout>,
+    next_id: u64,
+}
+
+impl Silent {
+    /// Starts it.
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, stdin, stdout, next_id: 0 }
+    }
+
+    /// Asks, without waiting.
+    pub fn ask(&mut self, method: &str, params: &Value) {
+        self.next_id += 1;
+        let request = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        writeln!(self.stdin, "{request}").unwrap();
+    }
+
+    /// The next frame.
+    pub fn next_frame(&mut self) -> Value {
+        let mut line = Vec::new();
+        self.stdout.read_until(b'\n', &mut line).unwrap();
+        serde_json::from_str(&whole_frame(line)).unwrap()
+    }
+}
+
+impl Drop for Silent {
     fn drop(&mut self) {
         // Both fail when it has ended already, which is what is wanted.
         let _ = self.child.kill();

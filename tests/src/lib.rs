@@ -13,7 +13,9 @@ pub mod client;
 pub mod guests;
 pub mod machine;
 pub mod processes;
+pub mod stage;
 pub mod tree;
 
 pub use client::{Client, Ended};
 pub use machine::{Machine, Ran};
+pub use stage::Stage;

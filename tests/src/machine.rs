@@ -55,7 +55,7 @@ const PLACES: [(&str, &str); 4] = [
 ];
 
 /// The folder in which cargo puts programs, and below it the tests that call this.
-fn programs() -> PathBuf {
+pub(crate) fn programs() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().and_then(Path::parent).unwrap().to_owned()
 }

@@ -43,3 +43,13 @@ pub fn peak_memory(pid: u32) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
+
+/// Whether a process runs; one that ended and was not waited for does not.
+pub fn is_alive(pid: u32) -> bool {
+    group(pid).is_some()
+}
+
+/// Waits until a process has ended.
+pub fn wait_until_gone(pid: u32) {
+    wait_until("a process has ended", || !is_alive(pid));
+}

@@ -1,7 +1,9 @@
 //! The arguments, and the help that describes them.
 
+mod live;
 mod writing;
 
+pub(super) use live::{AttachArgs, LiveArgs, PermissionArgs, PromptArgs, WatchArgs};
 pub(super) use writing::{
     ConvertArgs, DeleteArgs, DestinationArgs, ImportArgs, RenameArgs, RestoreArgs, RewindArgs, TrashCommand,
 };
@@ -29,6 +31,12 @@ pub(super) enum Command {
     Search(SearchArgs),
     /// Show a session as a readable transcript
     Show(ShowArgs),
+    /// Let a session's agent work on a prompt, here and now
+    Prompt(PromptArgs),
+    /// Go on with a session, prompt by prompt
+    Attach(AttachArgs),
+    /// Follow what happens in live sessions
+    Watch(WatchArgs),
     /// Write a session out as JSON, as Markdown, or as its agent keeps it
     Export(ExportArgs),
     /// Copy a session into another agent's store, to be resumed there

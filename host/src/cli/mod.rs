@@ -2,6 +2,7 @@
 //! is done is done by the plane and the registry.
 
 mod args;
+mod attach;
 mod check;
 mod controls;
 mod convert;
@@ -19,6 +20,7 @@ mod new;
 mod output;
 mod pager;
 mod project;
+mod prompt;
 mod rename;
 mod restore;
 mod rewind;
@@ -30,10 +32,12 @@ mod setup;
 mod show;
 mod signals;
 mod table;
+mod talk;
 mod time;
 mod transcript;
 mod trash;
 mod tree;
+mod watch;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -58,6 +62,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::List(args) => setup::runtime()?.block_on(list::run(args)),
         Command::Search(args) => setup::runtime()?.block_on(search::run(args)),
         Command::Show(args) => setup::runtime()?.block_on(show::run(args)),
+        Command::Prompt(args) => setup::runtime()?.block_on_taking_signals(|stop| prompt::run(args, stop)),
+        Command::Attach(args) => setup::runtime()?.block_on_taking_signals(|stop| attach::run(args, stop)),
+        Command::Watch(args) => setup::runtime()?.block_on(watch::run(args)),
         Command::Export(args) => setup::runtime()?.block_on(export::run(args)),
         Command::Convert(args) => setup::runtime()?.block_on(convert::run(args)),
         Command::Import(args) => setup::runtime()?.block_on(import::run(args)),

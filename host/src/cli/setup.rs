@@ -30,6 +30,16 @@ impl Leaving {
         done
     }
 
+    /// Runs a command that ends by itself, with all that it started, when it is told to.
+    pub(super) fn block_on_taking_signals<W: Future<Output = Result<(), Failure>>>(
+        self,
+        work: impl FnOnce(signals::Stop) -> W,
+    ) -> Result<(), Failure> {
+        let done = self.0.block_on(async { work(signals::told_to_end()?).await });
+        self.0.shutdown_timeout(LEAVING);
+        done
+    }
+
     /// Runs a command that reads no stdin. Driver programs have process groups of their own, so
     /// neither the terminal nor the system ends them with us: all tasks are ended before this
     /// returns, and with them the programs, also when a signal asks us to end.

@@ -26,4 +26,4 @@ pub use id::Id;
 pub use message::{Invalid, InvalidKind, Message, Notification, Request, Response, Version};
 pub use peer::Peer;
 pub use sepia_ir::single_line::{SingleLine, serializer};
-pub use writer::{Closed, FrameSender, Outgoing};
+pub use writer::{Closed, FrameSender, NotTaken, Outgoing};

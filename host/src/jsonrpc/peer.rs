@@ -46,4 +46,9 @@ impl Peer {
             .map_err(|e| CallError::Ended(format!("the notification {method} could not be written: {e}").into()))?;
         self.sender.send(Outgoing::Memory(frame)).await.map_err(|e| CallError::Ended(e.to_string().into()))
     }
+
+    /// Where its frames go.
+    pub fn sender(&self) -> &FrameSender {
+        &self.sender
+    }
 }

@@ -8,11 +8,13 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// One line to send, without its line feed.
+/// What is sent whole: one line, or several, without their line feeds.
 #[derive(Debug)]
 pub enum Outgoing {
     /// In memory.
     Memory(Vec<u8>),
+    /// Several, in memory.
+    Lines(Vec<Vec<u8>>),
     /// In an unnamed file, from its start.
     File(File),
 }
@@ -34,6 +36,15 @@ impl TryFrom<SpooledTempFile> for Outgoing {
 /// The other side no longer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
+
+/// Why a frame was not taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotTaken {
+    /// As many wait as may.
+    Full,
+    /// The other side no longer reads.
+    Closed,
+}
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,27 +72,67 @@ impl FrameSender {
         self.0.send(frame).await.map_err(|_| Closed)
     }
 
+    /// Hands over one frame, or says at once why not.
+    pub fn try_send(&self, frame: Outgoing) -> Result<(), NotTaken> {
+        self.0.try_send(frame).map_err(|e| match e {
+            mpsc::error::TrySendError::Full(_) => NotTaken::Full,
+            mpsc::error::TrySendError::Closed(_) => NotTaken::Closed,
+        })
+    }
+
     /// Ready when the other side no longer reads.
     pub async fn closed(&self) {
         self.0.closed().await;
     }
 }
 
+/// Bytes that are written at once when more wait: a small frame costs a call of the system
+/// by itself only when it comes alone.
+const AT_ONCE: usize = 128 << 10;
+
 async fn write_all<W: AsyncWrite + Unpin>(mut sink: W, mut frames: mpsc::Receiver<Outgoing>) -> io::Result<()> {
+    let mut gathered: Vec<u8> = Vec::new();
     while let Some(frame) = frames.recv().await {
-        match frame {
-            Outgoing::Memory(mut line) => {
-                line.push(b'\n');
-                sink.write_all(&line).await?;
+        let mut next = Some(frame);
+        while let Some(frame) = next.take() {
+            match frame {
+                Outgoing::Memory(line) if gathered.is_empty() => {
+                    gathered = line;
+                    gathered.push(b'\n');
+                }
+                Outgoing::Memory(line) => put(&mut gathered, &line),
+                Outgoing::Lines(lines) => {
+                    for line in lines {
+                        put(&mut gathered, &line);
+                        if gathered.len() >= AT_ONCE {
+                            sink.write_all(&gathered).await?;
+                            gathered.clear();
+                        }
+                    }
+                }
+                Outgoing::File(file) => {
+                    sink.write_all(&gathered).await?;
+                    gathered.clear();
+                    copy(file, &mut sink).await?;
+                    gathered.push(b'\n');
+                }
             }
-            Outgoing::File(file) => {
-                copy(file, &mut sink).await?;
-                sink.write_all(b"\n").await?;
+            if gathered.len() < AT_ONCE {
+                next = frames.try_recv().ok();
             }
         }
+        sink.write_all(&gathered).await?;
+        gathered.clear();
+        // What one large frame took is given back.
+        gathered.shrink_to(AT_ONCE);
         sink.flush().await?;
     }
     sink.shutdown().await
+}
+
+fn put(gathered: &mut Vec<u8>, line: &[u8]) {
+    gathered.extend_from_slice(line);
+    gathered.push(b'\n');
 }
 
 const COPIED_AT_ONCE: usize = 256 << 10;

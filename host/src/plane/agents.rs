@@ -1,6 +1,6 @@
 //! The agents that the plane knows, and what it can do for each.
 
-use super::Plane;
+use super::{AgentRuntime, Plane};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +22,8 @@ pub struct Agent {
     pub driver_form: String,
     /// Where its sessions are.
     pub stores: Vec<AgentStore>,
+    /// The program of its live sessions; `null`: they can only be read.
+    pub runtime: Option<AgentRuntime>,
 }
 
 /// A place that an agent's sessions are in.
@@ -55,6 +57,7 @@ impl Plane {
                 driver_version: about.manifest.version.clone(),
                 driver_form: about.form.name().to_owned(),
                 stores: stores.collect(),
+                runtime: AgentRuntime::of(about),
             })
         };
         in_use.filter_map(agent).collect()

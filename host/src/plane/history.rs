@@ -1,7 +1,7 @@
 //! Pages of a session's history.
 
 use super::Plane;
-use super::error::PlaneError;
+use super::error::{ErrorKind, PlaneError};
 use schemars::JsonSchema;
 use sepia_ir::{
     Block, Branch, Diff, HistoryQuery, Json, Location, MessageNode, Role, SessionRef, TokenUsage, ToolCall,
@@ -112,7 +112,16 @@ impl Plane {
             let query = HistoryQuery { limit, before: request.before, branch: request.branch, index };
             reader.history(session.clone(), query)
         });
-        let (about, page) = asked.await?;
+        let (about, page) = match asked.await {
+            // Its store has it from its first prompt on.
+            Err(error)
+                if error.kind == ErrorKind::NotFound
+                    && self.is_unstored_live(&request.id, request.agent.as_deref()) =>
+            {
+                return Ok(HistoryPage { messages: Vec::new(), total: 0, start: 0 });
+            }
+            asked => asked?,
+        };
         if let Some(index) = page.index {
             self.page_indexes.put(&about.build, &request.id, index);
         }

@@ -6,8 +6,10 @@
 mod agents;
 mod config;
 mod error;
+mod facts;
 mod history;
 mod listing;
+mod live;
 mod locate;
 mod overlay;
 mod page_index;
@@ -23,8 +25,14 @@ mod writing;
 pub use agents::{Agent, AgentStore};
 pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
+pub use facts::{Fact, Page as FactPage};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
+pub use live::{
+    AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, Clock, CreateRequest, Created,
+    Delivery, DetachReason, Followed, NodeEvent, NodeFollower, PermissionOption, PromptPart, PromptRequest,
+    SessionEvent, SessionFollower, SystemClock, ToolCallDetails, ToolContent, TurnEnd, TurnError,
+};
 pub use overlay::{MetaPatch, Overlay, Pending, Project, TextChange};
 pub use reading::{OpenSession, Revise};
 pub use resolve::Resolved;
@@ -40,8 +48,9 @@ pub use writing::{
 use crate::home::{Home, Node};
 use crate::limits::Limits;
 use crate::registry::{LazyRegistry, Registry};
+use live::Live;
 use page_index::PageIndexes;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use whereabouts::Whereabouts;
 
 /// The plane of one process.
@@ -53,6 +62,7 @@ pub struct Plane {
     page_indexes: PageIndexes,
     whereabouts: Whereabouts,
     overlay: Overlay,
+    live: Arc<Live>,
     /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
     /// to be the same for all who ask this process.
     node: OnceLock<Node>,
@@ -64,6 +74,7 @@ impl Plane {
         Self {
             registry: registry.into(),
             overlay: Overlay::new(home.meta().to_owned(), limits.overlay_wait),
+            live: Arc::new(Live::new(&home, &limits, Arc::new(SystemClock))),
             home,
             config,
             limits,
@@ -100,6 +111,7 @@ impl Plane {
 
     /// Ends whatever runs for the plane.
     pub async fn shutdown(&self) {
+        self.live.shutdown().await;
         if let Some(registry) = self.registry.loaded() {
             registry.shutdown().await;
         }

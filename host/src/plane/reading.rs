@@ -24,6 +24,16 @@ impl Plane {
         Ok(summary)
     }
 
+    /// The session without its nodes, and the driver that has it.
+    pub(super) async fn summary_and_reader(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+    ) -> Result<(&About, Session), PlaneError> {
+        let session = SessionRef { id: id.to_owned(), agent_id: None };
+        self.first_that_knows(id, agent, |_, reader| reader.summary_of(session.clone())).await
+    }
+
     /// Starts reading all of a session.
     pub async fn open(&self, id: &str, agent: Option<&str>) -> Result<OpenSession, PlaneError> {
         let session = SessionRef { id: id.to_owned(), agent_id: None };

@@ -1,5 +1,6 @@
 //! A row of the session list.
 
+use super::AskedPermission;
 use schemars::JsonSchema;
 use sepia_ir::{Json, Session, Warning, json_text};
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,10 @@ pub struct SessionRow {
     pub agent_id: Option<String>,
     /// First record, ISO 8601.
     pub created_at: String,
+    /// Permissions that its agent waits for, while it is live here; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AskedPermission>>")]
+    pub permissions: Vec<AskedPermission>,
     /// Counts and tokens, on request.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_json")]
     #[schemars(with = "Option<serde_json::Value>")]
@@ -171,6 +176,13 @@ impl SessionRow {
         }
     }
 
+    /// The row of a session that is live and in no store yet; `since` in epoch milliseconds.
+    pub(super) fn of_live(id: String, title: String, cwd: String, agent: &str, since: i64) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of this era are exact")]
+        let seconds = since as f64 / 1_000.0;
+        Self { source: Source::Sepia, created_at: iso(seconds), ..Self::plain(id, title, cwd, agent, seconds) }
+    }
+
     /// A row of which only the id is known.
     #[cfg(test)]
     pub(crate) fn new(id: &str, agent: &str) -> Self {
@@ -196,6 +208,7 @@ impl SessionRow {
             parent_session_id: None,
             agent_id: None,
             created_at: String::new(),
+            permissions: Vec::new(),
             stats: None,
             warnings: Vec::new(),
             activity,

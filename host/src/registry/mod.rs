@@ -76,11 +76,15 @@ impl Registry {
 
     /// Where the stores of an agent's driver are; one without a place has none.
     pub fn store_places(&self, agent: &str) -> impl Iterator<Item = &Path> {
-        let in_use = move |found: &&Found| {
+        self.stores_of(agent).iter().filter_map(|store| Some(store.place.as_ref().ok()?.path.as_path()))
+    }
+
+    /// The declared stores of an agent's driver, with their places.
+    pub fn stores_of(&self, agent: &str) -> &[StorePlace] {
+        let in_use = |found: &&Found| {
             matches!(found.state, State::InUse) && found.about.as_ref().is_some_and(|about| about.manifest.id == agent)
         };
-        let stores = self.found.iter().find(in_use).map_or(&[][..], |found| &found.stores);
-        stores.iter().filter_map(|store| Some(store.place.as_ref().ok()?.path.as_path()))
+        self.found.iter().find(in_use).map_or(&[][..], |found| &found.stores)
     }
 
     /// The drivers that read sessions, each with that side of it.

@@ -5,21 +5,9 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The methods that the wire document has and this build has not.
-const LATER: [&str; 11] = [
-    "sessions.attach",
-    "sessions.detach",
-    "sessions.create",
-    "sessions.prompt",
-    "sessions.cancel",
-    "sessions.permission",
-    "config.list",
-    "config.get",
-    "config.import",
-    "sessions.subscribe",
-    "events.subscribe",
-];
+const LATER: [&str; 3] = ["config.list", "config.get", "config.import"];
 
-const AVAILABLE: [&str; 23] = [
+const AVAILABLE: [&str; 32] = [
     "manifest",
     "agents.list",
     "sessions.list",
@@ -27,6 +15,12 @@ const AVAILABLE: [&str; 23] = [
     "sessions.summary",
     "sessions.export",
     "sessions.history",
+    "sessions.attach",
+    "sessions.detach",
+    "sessions.create",
+    "sessions.prompt",
+    "sessions.cancel",
+    "sessions.permission",
     "sessions.search",
     "sessions.import",
     "sessions.convert",
@@ -42,6 +36,9 @@ const AVAILABLE: [&str; 23] = [
     "projects.create",
     "projects.rename",
     "projects.delete",
+    "sessions.subscribe",
+    "sessions.events",
+    "events.subscribe",
     "shutdown",
 ];
 

@@ -1,7 +1,5 @@
 //! A program as a driver: one process, started when it is needed, one call after the other.
 
-use super::connection::Connection;
-use super::group::Variable;
 use super::identity::build_of;
 use super::listing::Listing;
 use super::{announced, answer};
@@ -10,6 +8,7 @@ use crate::limits::Limits;
 use crate::loader::{
     About, Capability, Driver, Fault, FaultKind, Form, LoadError, LoadErrorKind, Origin, SessionRead, SessionWrite,
 };
+use crate::process::{Bounds, Connection, EndKind, Environment, Incoming, Launch, Variable};
 use async_trait::async_trait;
 use sepia_ir::driver_wire::WireManifest;
 use serde::Serialize;
@@ -17,7 +16,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::timeout;
+
+/// Lines in a row, without an answer among them, that a program may write.
+const NOISE: u32 = 10_000;
+/// How long a program has to end by itself once its stdin is closed.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A driver that is a program.
 #[derive(Debug, Clone)]
@@ -187,7 +192,21 @@ impl Program {
             // There is one process at a time, also while the last one is being ended.
             connection.gone().await;
         }
-        let started = Connection::start(&self.path, &self.environment, &self.limits).map_err(|e| {
+        let launch = Launch {
+            program: &self.path,
+            arguments: &[],
+            environment: Environment::Ours(&self.environment),
+            directory: None,
+        };
+        let bounds = Bounds {
+            frame: self.limits.process_frame,
+            frame_variable: "SEPIA_PROCESS_FRAME_MB",
+            stderr_lines: self.limits.stderr_lines,
+            noise: NOISE,
+            frames_ahead: 1,
+            farewell: FAREWELL,
+        };
+        let started = Connection::start(&launch, bounds, Incoming::Answers).map_err(|e| {
             let message = format!("{} can't be started: {e}; see `sepia doctor`", self.path.display());
             Fault::new(&self.id, call, FaultKind::Start, message)
         })?;
@@ -203,7 +222,7 @@ impl Program {
             Ok(Ok(result)) => return Ok(result),
             Ok(Err(CallError::Said(error))) => answer::fault(&self.id, call, &error),
             Ok(Err(CallError::Ended(reason))) => match connection.end() {
-                Some(end) => Fault::new(&self.id, call, end.kind, end.message.clone()),
+                Some(end) => Fault::new(&self.id, call, fault_kind(end.kind), end.message.clone()),
                 None => Fault::new(&self.id, call, FaultKind::Lost, reason.to_string()),
             },
             Err(_) => {
@@ -220,5 +239,14 @@ impl Program {
             }
         };
         Err(error.with_stderr(connection.stderr()))
+    }
+}
+
+fn fault_kind(end: EndKind) -> FaultKind {
+    match end {
+        EndKind::Lost => FaultKind::Lost,
+        EndKind::Time => FaultKind::Time,
+        EndKind::Transfer => FaultKind::Transfer,
+        EndKind::Contract => FaultKind::Contract,
     }
 }

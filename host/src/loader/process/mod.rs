@@ -7,24 +7,18 @@
 //! ```text
 //! probe        --manifest, once
 //! driver       one process a driver, started at the first call, again after it died
-//!   connection   frames in and out, and the end of the process
-//!     group        the process and all that it starts
 //! session_read the port, in calls of the wire
 //! ```
 
 mod announced;
 mod answer;
-mod connection;
 mod driver;
-mod group;
 mod identity;
 mod listing;
-mod noise;
 mod page;
 mod probe;
 mod session_read;
 mod session_write;
-mod stderr;
 mod streamed;
 
 pub use driver::ProcessDriver;

@@ -1,9 +1,8 @@
 //! Asking a program what driver it is.
 
-use super::group::{Exit, Group};
-use super::stderr::StderrTail;
 use crate::limits::Limits;
 use crate::loader::{LoadError, LoadErrorKind};
+use crate::process::{Environment, Exit, Group, Launch, StderrTail};
 use sepia_ir::driver_wire::{PROTOCOL, WireManifest};
 use std::io;
 use std::path::Path;
@@ -20,7 +19,9 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 /// Runs `program --manifest` and takes what it says. The program and all that it started are
 /// gone afterwards, whatever it does.
 pub async fn probe(program: &Path, limits: &Limits) -> Result<WireManifest, LoadError> {
-    let (group, pipes) = Group::start(program, &["--manifest"], &[], Stdio::null()).map_err(|e| {
+    let arguments = ["--manifest".into()];
+    let launch = Launch { program, arguments: &arguments, environment: Environment::Ours(&[]), directory: None };
+    let (group, pipes) = Group::start(&launch, Stdio::null()).map_err(|e| {
         LoadError::new(LoadErrorKind::Start, format!("it can't be started: {e}; is it a program for this machine?"))
     })?;
     let tail = StderrTail::new(limits.stderr_lines);

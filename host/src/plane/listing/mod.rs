@@ -115,7 +115,14 @@ impl Plane {
         }
         if rows.len() < limit {
             rows.extend(not_in_a_store(&overlay, &wanted, &met));
+            if *request == (ListRequest { with_locks: request.with_locks, ..ListRequest::default() }) {
+                // Where the overlay could not be written, they are known here alone.
+                rows.extend(self.live_rows(&rows));
+            }
             rows.truncate(limit);
+        }
+        for row in &mut rows {
+            self.put_live_into(row);
         }
         rows.extend(warnings);
         Ok(Listing { rows })

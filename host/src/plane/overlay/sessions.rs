@@ -16,7 +16,7 @@ impl Plane {
     }
 
     /// The agent that a session belongs to.
-    pub(super) async fn owner_of(&self, id: &str, agent: Option<&str>) -> Result<String, PlaneError> {
+    pub(in crate::plane) async fn owner_of(&self, id: &str, agent: Option<&str>) -> Result<String, PlaneError> {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         let missing = match self.first_that_knows(id, agent, |_, reader| reader.summary_of(session.clone())).await {
             Ok((about, _)) => return Ok(about.manifest.id.clone()),

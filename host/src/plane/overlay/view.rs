@@ -59,7 +59,7 @@ impl View {
     }
 
     /// The agents that a session of this id was made under here.
-    pub(super) fn pending_agents(&self, id: &str) -> impl Iterator<Item = &str> {
+    pub(in crate::plane) fn pending_agents(&self, id: &str) -> impl Iterator<Item = &str> {
         let entries = self.by_id.get(id).map_or(&[][..], Vec::as_slice);
         entries.iter().filter(|entry| entry.meta.cwd.is_some()).filter_map(|entry| entry.agent.as_deref())
     }

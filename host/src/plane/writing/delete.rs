@@ -2,7 +2,7 @@
 
 use crate::loader::SessionWrite;
 use crate::plane::trash::{EntryFile, EntryFolder, Why};
-use crate::plane::{ErrorKind, Plane, PlaneError};
+use crate::plane::{DetachReason, ErrorKind, Plane, PlaneError};
 use schemars::JsonSchema;
 use sepia_ir::{Artifact, SessionRef};
 use serde::Serialize;
@@ -67,7 +67,12 @@ impl From<Artifact> for Part {
 impl Plane {
     /// Deletes a session. Unknown ids are `not_found`, also the second time.
     pub async fn delete(&self, id: &str, agent: Option<&str>, options: DeleteOptions) -> Result<Deleted, PlaneError> {
-        let (agent, title) = self.agent_and_title(id, agent).await?;
+        let (agent, title) = match self.agent_and_title(id, agent).await {
+            Err(error) if error.kind == ErrorKind::NotFound && !options.dry_run => {
+                return self.delete_unstored(id, agent).await.unwrap_or(Err(error));
+            }
+            found => found?,
+        };
         let (_, writer) = self.writer_of(&agent).await?;
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         if options.dry_run {
@@ -75,13 +80,30 @@ impl Plane {
             let (agent_id, id) = (agent, id.to_owned());
             return Ok(Deleted { agent_id, id, removed, failed: Vec::new(), trash: None, dry_run: true });
         }
+        self.let_go_for(id, &agent, DetachReason::Deleted).await;
         let _held = self.claim(&agent, id, options.force).await?;
         let deleted = self.move_to_trash(writer, session, &agent, &title, options).await?;
         if deleted.failed.is_empty() {
             // What people say of a session goes with it.
             self.overlay().forget(&agent, id).await?;
+            self.forget_facts(&agent, id).await;
+            self.told_deleted(id, &agent).await;
         }
         Ok(deleted)
+    }
+
+    /// Deletes a session that was made here and that its store never had: there is nothing of it but what we know. None
+    /// when there is none.
+    async fn delete_unstored(&self, id: &str, agent: Option<&str>) -> Option<Result<Deleted, PlaneError>> {
+        let agent = self.pending_agent(id, agent).await?;
+        self.let_go_for(id, &agent, DetachReason::Deleted).await;
+        if let Err(error) = self.overlay().forget(&agent, id).await {
+            return Some(Err(error));
+        }
+        self.forget_facts(&agent, id).await;
+        self.told_deleted(id, &agent).await;
+        let (removed, failed) = (Vec::new(), Vec::new());
+        Some(Ok(Deleted { agent_id: agent, id: id.to_owned(), removed, failed, trash: None, dry_run: false }))
     }
 
     async fn move_to_trash(

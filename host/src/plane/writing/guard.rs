@@ -1,19 +1,51 @@
 //! Who else is at a session: the agent that holds it, and other processes of ours.
 
 use crate::home::LockFile;
+use crate::plane::live::Reservation;
 use crate::plane::{ErrorKind, Plane, PlaneError};
 use crate::text::clean_line;
 use sha2::{Digest, Sha256};
 
+/// A session that is ours alone while the value lives.
+#[derive(Debug)]
+pub(in crate::plane) enum Claim {
+    /// By a lock that processes of ours respect.
+    Stored(#[expect(dead_code, reason = "held, not read")] LockFile),
+    /// It is live here, and no turn begins.
+    Live(#[expect(dead_code, reason = "held, not read")] Reservation),
+}
+
 impl Plane {
     /// Has the session to ourselves while the value lives: no other process of ours writes it, and no running agent
-    /// holds it, unless it is to be taken by force.
-    pub(in crate::plane) async fn claim(&self, agent: &str, id: &str, force: bool) -> Result<LockFile, PlaneError> {
+    /// holds it, unless it is to be taken by force. One that is live here and idle is ours already; no turn begins in it
+    /// as long.
+    pub(in crate::plane) async fn claim(&self, agent: &str, id: &str, force: bool) -> Result<Claim, PlaneError> {
+        if let Some(live) = self.live.get(id, Some(agent)) {
+            return Ok(Claim::Live(live.reserve()?));
+        }
         let held = self.hold(agent, id)?;
         if !force {
             self.refuse_when_live(agent, id).await?;
         }
-        Ok(held)
+        Ok(Claim::Stored(held))
+    }
+
+    /// Fails when a turn of the session runs here.
+    pub(in crate::plane) fn refuse_when_busy(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
+        match self.live.get(id, Some(agent)) {
+            Some(live) => live.reserve().map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails when the session is live here: what is to be done with it would be undone by its agent, or not be seen.
+    pub(in crate::plane) fn refuse_live_here(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
+        if self.live.get(id, Some(agent)).is_none() {
+            return Ok(());
+        }
+        let shown = clean_line(id, 80);
+        let message = format!("session `{shown}` is live here; detach it first");
+        Err(PlaneError::new(ErrorKind::Conflict, message))
     }
 
     /// Fails when a running agent holds the session, with who that is.

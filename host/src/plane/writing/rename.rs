@@ -10,7 +10,7 @@ impl Plane {
         let title = checked_title(title)?;
         let (agent, _) = self.agent_and_title(id, agent).await?;
         let (_, writer) = self.writer_of(&agent).await?;
-        let _held = self.hold(&agent, id)?;
+        let _held = self.claim(&agent, id, true).await?;
         let session = SessionRef { id: id.to_owned(), agent_id: None };
         writer.rename(session, &title, self.new_trash_entry()).await?;
         Ok(title)

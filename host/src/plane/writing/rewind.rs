@@ -6,7 +6,7 @@
 use super::guard;
 use crate::loader::Transcript;
 use crate::plane::trash::{EntryFile, EntryFolder, Why};
-use crate::plane::{ErrorKind, Plane, PlaneError};
+use crate::plane::{DetachReason, ErrorKind, Plane, PlaneError};
 use schemars::JsonSchema;
 use sepia_ir::chain::{Link, live_links};
 use sepia_ir::{RewindPlan, Role, Session, SessionRef};
@@ -70,9 +70,20 @@ impl Plane {
         let (about, _, transcript) = self.opened_by(&session, agent).await?;
         let agent = about.manifest.id.clone();
         let (_, writer) = self.writer_of(&agent).await?;
+        let (mut header, nodes) = known(transcript).await?;
+        let (mut plan, mut truncated) = planned(&header, &nodes, cut)?;
+        if !(options.dry_run || plan.removed.is_empty()) {
+            self.refuse_when_busy(&agent, id)?;
+            // Its agent knows what is cut away, and would go on from it.
+            if self.let_go_for(id, &agent, DetachReason::Rewind).await.is_some() {
+                // It may have written its last words.
+                let (_, _, transcript) = self.opened_by(&session, Some(&agent)).await?;
+                let nodes;
+                (header, nodes) = known(transcript).await?;
+                (plan, truncated) = planned(&header, &nodes, cut)?;
+            }
+        }
         let _held = self.claim(&agent, id, options.force || options.dry_run).await?;
-        let (header, nodes) = known(transcript).await?;
-        let (plan, truncated) = plan(&header, &nodes, cut)?;
         let mut rewound =
             Rewound { kept: plan.kept.len(), removed: plan.removed.len(), trash: None, dry_run: options.dry_run };
         if options.dry_run || plan.removed.is_empty() {
@@ -86,6 +97,7 @@ impl Plane {
             folder.write(&file).map_err(|e| guard::not_kept(&e))?;
             rewound.trash = Some(folder.name());
         }
+        self.note_rewound(&agent, id, rewound.kept, rewound.removed).await;
         Ok(rewound)
     }
 }
@@ -106,7 +118,7 @@ async fn known(transcript: Transcript) -> Result<(Session, Vec<Known>), PlaneErr
 }
 
 /// What stays and what goes, and the session as it shall be afterwards.
-fn plan(header: &Session, nodes: &[Known], cut: &Cut) -> Result<(RewindPlan, Session), PlaneError> {
+fn planned(header: &Session, nodes: &[Known], cut: &Cut) -> Result<(RewindPlan, Session), PlaneError> {
     let links: Vec<Link> = nodes.iter().map(|node| node.link).collect();
     let live = live_links(&links, header.main_chain_id);
     let keep = kept_of_live(header, nodes, &live, cut)?;

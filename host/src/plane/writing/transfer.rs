@@ -60,7 +60,10 @@ impl Plane {
         let tip = header.main_chain_id;
         let (mut header, mut warnings) = to.apply(header, backend)?;
         let _held = match &to.id {
-            Some(id) => Some(self.claim(&to.agent, id, to.force || !to.replace).await?),
+            Some(id) => {
+                self.refuse_live_here(&to.agent, id)?;
+                Some(self.claim(&to.agent, id, to.force || !to.replace).await?)
+            }
             None => None,
         };
 

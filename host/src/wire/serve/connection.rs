@@ -1,5 +1,7 @@
 //! One client from its first frame to the end.
 
+use super::feeds::Feeds;
+use super::live::Answered;
 use super::methods::{self, Method};
 use super::order::Order;
 use super::{answer, error};
@@ -45,9 +47,11 @@ pub async fn serve(
     let mut client = Client {
         places: Arc::new(Semaphore::new(plane.limits().concurrent_requests)),
         plane,
+        feeds: Feeds::new(sender.clone()),
         sender,
         closing,
         running: JoinSet::new(),
+        talking: JoinSet::new(),
         changes: Order::default(),
         shutdown: None,
     };
@@ -64,10 +68,13 @@ pub async fn serve(
 struct Client {
     plane: Arc<Plane>,
     sender: FrameSender,
+    feeds: Feeds,
     places: Arc<Semaphore>,
     /// Set when running requests have to give up.
     closing: watch::Sender<bool>,
     running: JoinSet<()>,
+    /// Those that wait for an agent.
+    talking: JoinSet<()>,
     changes: Order,
     /// Id of the request to shut down, answered last.
     shutdown: Option<Id>,
@@ -92,6 +99,7 @@ impl Client {
                 () = sender.closed() => return Ok(End::ClientGone),
             };
             while self.running.try_join_next().is_some() {}
+            while self.talking.try_join_next().is_some() {}
             let Some(frame) = frame else { return Ok(End::Eof) };
             match self.understand(frame) {
                 Understood::Request(method, request) => self.start(method, request, place),
@@ -150,24 +158,32 @@ impl Client {
 
     /// Runs a request beside the others.
     fn start(&mut self, method: Method, request: Request, place: tokio::sync::OwnedSemaphorePermit) {
-        let (plane, sender) = (Arc::clone(&self.plane), self.sender.clone());
+        let (plane, sender, feeds) = (Arc::clone(&self.plane), self.sender.clone(), self.feeds.clone());
+        // What waits for an agent may wait for long, and takes nobody's place.
+        let waits = method.waits_for_an_agent();
+        let place = (!waits).then_some(place);
+        let tasks = if waits { &mut self.talking } else { &mut self.running };
         let mut closing = self.closing.subscribe();
         let mut position = method.changes_something().then(|| self.changes.position());
-        self.running.spawn(async move {
+        tasks.spawn(async move {
             let id = request.id.clone();
             let answer = async {
                 if let Some(position) = &mut position {
                     position.reached().await;
                 }
-                methods::answer_to(&plane, method, request).await
+                methods::answer_to(&plane, method, request, &feeds).await
             };
             let answer = tokio::select! {
                 answer = answer => answer,
-                _ = closing.wait_for(|closing| *closing) => answer::failure(&id, &error::shutting_down()),
+                _ = closing.wait_for(|closing| *closing) => answer::failure(&id, &error::shutting_down()).into(),
             };
             drop(position);
+            let Answered { answer, begin } = answer;
             // A client that is gone is noticed by whoever reads its frames.
             let _gone = sender.send(answer).await;
+            if let Some(begin) = begin {
+                begin.send_replace(true);
+            }
             drop(place);
         });
     }
@@ -176,13 +192,15 @@ impl Client {
     /// could still be answered.
     async fn finish(mut self, end: End) -> bool {
         match end {
-            // Whoever sends and hangs up still gets the answers; each is bounded by itself.
+            // Whoever sends and hangs up still gets the answers; each is bounded by itself, but for those
+            // that wait for an agent.
             End::Eof => {
                 let sender = self.sender.clone();
                 tokio::select! {
                     () = all_of(&mut self.running) => {}
                     () = sender.closed() => {}
                 }
+                let _ended = tokio::time::timeout(GRACE, all_of(&mut self.talking)).await;
             }
             End::Shutdown | End::Signal => {
                 if tokio::time::timeout(GRACE, all_of(&mut self.running)).await.is_err() {
@@ -190,9 +208,20 @@ impl Client {
                     all_of(&mut self.running).await;
                 }
             }
-            End::ClientGone => self.running.shutdown().await,
+            End::ClientGone => {
+                self.feeds.stop();
+                self.running.shutdown().await;
+            }
         }
         self.plane.shutdown().await;
+        // Their sessions are let go, so they have their answers.
+        if tokio::time::timeout(GRACE, all_of(&mut self.talking)).await.is_err() {
+            self.closing.send_replace(true);
+            all_of(&mut self.talking).await;
+        }
+        if tokio::time::timeout(GRACE, self.feeds.finished()).await.is_err() {
+            self.feeds.stop();
+        }
         match self.shutdown.take() {
             None => true,
             Some(id) => {

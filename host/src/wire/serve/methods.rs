@@ -2,6 +2,8 @@
 
 use super::answer;
 use super::error;
+use super::feeds::Feeds;
+use super::live::Answered;
 use super::params::{self, HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
 use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::ServiceManifest;
@@ -40,6 +42,15 @@ pub(super) enum Method {
     ProjectsCreate,
     ProjectsRename,
     ProjectsDelete,
+    SessionsAttach,
+    SessionsDetach,
+    SessionsCreate,
+    SessionsPrompt,
+    SessionsCancel,
+    SessionsPermission,
+    SessionsSubscribe,
+    SessionsEvents,
+    EventsSubscribe,
     Shutdown,
 }
 
@@ -58,12 +69,20 @@ impl Method {
                 | Self::SessionsRestore
                 | Self::TrashRestore
                 | Self::TrashEmpty
+                | Self::SessionsDetach
         )
     }
 }
 
+impl Method {
+    /// Whether its answer waits for what an agent does, for as long as that takes.
+    pub(super) fn waits_for_an_agent(self) -> bool {
+        matches!(self, Self::SessionsAttach | Self::SessionsCreate | Self::SessionsPrompt | Self::SessionsDetach)
+    }
+}
+
 /// The methods of this build, in the order of the wire document.
-pub(super) const METHODS: [(&str, Method); 23] = [
+pub(super) const METHODS: [(&str, Method); 32] = [
     ("manifest", Method::Manifest),
     ("agents.list", Method::AgentsList),
     ("sessions.list", Method::SessionsList),
@@ -71,6 +90,12 @@ pub(super) const METHODS: [(&str, Method); 23] = [
     ("sessions.summary", Method::SessionsSummary),
     ("sessions.export", Method::SessionsExport),
     ("sessions.history", Method::SessionsHistory),
+    ("sessions.attach", Method::SessionsAttach),
+    ("sessions.detach", Method::SessionsDetach),
+    ("sessions.create", Method::SessionsCreate),
+    ("sessions.prompt", Method::SessionsPrompt),
+    ("sessions.cancel", Method::SessionsCancel),
+    ("sessions.permission", Method::SessionsPermission),
     ("sessions.search", Method::SessionsSearch),
     ("sessions.import", Method::SessionsImport),
     ("sessions.convert", Method::SessionsConvert),
@@ -86,23 +111,14 @@ pub(super) const METHODS: [(&str, Method); 23] = [
     ("projects.create", Method::ProjectsCreate),
     ("projects.rename", Method::ProjectsRename),
     ("projects.delete", Method::ProjectsDelete),
+    ("sessions.subscribe", Method::SessionsSubscribe),
+    ("sessions.events", Method::SessionsEvents),
+    ("events.subscribe", Method::EventsSubscribe),
     ("shutdown", Method::Shutdown),
 ];
 
 /// Methods of the wire document that this build lacks.
-const LATER: [&str; 11] = [
-    "sessions.attach",
-    "sessions.detach",
-    "sessions.create",
-    "sessions.prompt",
-    "sessions.cancel",
-    "sessions.permission",
-    "sessions.subscribe",
-    "events.subscribe",
-    "config.list",
-    "config.get",
-    "config.import",
-];
+const LATER: [&str; 3] = ["config.list", "config.get", "config.import"];
 
 /// Finds a method by its name.
 pub(super) fn by_name(name: &str) -> Result<Method, ErrorObject> {
@@ -114,8 +130,16 @@ pub(super) fn by_name(name: &str) -> Result<Method, ErrorObject> {
 }
 
 /// Answers a request; `shutdown` is answered by whoever ends the connection.
-pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Request) -> Outgoing {
+pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Request, feeds: &Feeds) -> Answered {
     let call = Call { plane, request: &request };
+    let subscribed = match method {
+        Method::SessionsSubscribe => Some(call.sessions_subscribe(feeds).await),
+        Method::EventsSubscribe => Some(call.events_subscribe(feeds)),
+        _ => None,
+    };
+    if let Some(subscribed) = subscribed {
+        return subscribed.unwrap_or_else(|error| answer::failure(&request.id, &error).into());
+    }
     let answer = match method {
         Method::Manifest => call.manifest(),
         Method::AgentsList => call.agents_list().await,
@@ -139,9 +163,16 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
         Method::TrashList => call.trash_list(),
         Method::TrashRestore => call.trash_restore().await,
         Method::TrashEmpty => call.trash_empty(),
-        Method::Shutdown => Ok(call.result(&())),
+        Method::SessionsAttach => call.sessions_attach().await,
+        Method::SessionsDetach => call.sessions_detach().await,
+        Method::SessionsCreate => call.sessions_create().await,
+        Method::SessionsPrompt => call.sessions_prompt().await,
+        Method::SessionsCancel => call.sessions_cancel().await,
+        Method::SessionsPermission => call.sessions_permission().await,
+        Method::SessionsEvents => call.sessions_events().await,
+        Method::Shutdown | Method::SessionsSubscribe | Method::EventsSubscribe => Ok(call.result(&())),
     };
-    answer.unwrap_or_else(|error| answer::failure(&request.id, &error))
+    answer.unwrap_or_else(|error| answer::failure(&request.id, &error)).into()
 }
 
 pub(super) struct Call<'a> {
@@ -236,7 +267,7 @@ impl Call<'_> {
         self.answered(self.plane.delete_project(&params.id).await)
     }
 
-    fn answered<R: Serialize>(&self, value: Result<R, PlaneError>) -> Result<Outgoing, ErrorObject> {
+    pub(super) fn answered<R: Serialize>(&self, value: Result<R, PlaneError>) -> Result<Outgoing, ErrorObject> {
         value.map_err(|e| error::of_plane(&e)).map(|value| self.result(&value))
     }
 

@@ -8,6 +8,8 @@ mod answer;
 mod connection;
 mod error;
 mod events;
+mod feeds;
+mod live;
 mod methods;
 mod order;
 mod params;

@@ -1,7 +1,9 @@
 //! What the methods take. Unknown members are passed over.
 
+mod live;
 mod writing;
 
+pub(super) use live::{AttachParams, CreateParams, EventsParams, PermissionParams, PromptParams, SubscribeParams};
 pub(super) use writing::{
     ConvertParams, DeleteParams, EmptyParams, ImportParams, RenameParams, RestoreParams, RewindParams, TrashParams,
 };
@@ -152,7 +154,7 @@ fn epoch_seconds(text: &str) -> Result<f64, serde_json::Error> {
     Ok(time.as_duration().as_secs_f64())
 }
 
-/// `sessions.get`, `sessions.summary`, `sessions.export`
+/// `sessions.get`, `sessions.summary`, `sessions.export`, `sessions.detach`, `sessions.cancel`
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SessionParams {
     /// The session, by its id in the list.

@@ -1,7 +1,8 @@
 //! What the methods answer, where it is not a value of the plane or of the IR.
 
+use super::events::StoredEvent;
 use crate::home::Node;
-use crate::plane::{LossCounts, PlaneConfig, Resume, Saved, ToldLoss};
+use crate::plane::{LossCounts, PlaneConfig, Resume, Saved, ToldLoss, TurnEnd};
 use schemars::JsonSchema;
 use sepia_ir::Session;
 use serde::Serialize;
@@ -63,6 +64,53 @@ impl From<Saved> for Converted {
 pub(super) struct Renamed {
     /// The title as it was written.
     pub(super) title: String,
+}
+
+/// `sessions.prompt`: the turn is over.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Prompted {
+    /// `end_turn`, `cancelled`, `max_tokens`, `max_turn_requests`, `refusal`; agents may have others.
+    stop_reason: String,
+    /// Tokens of the turn, where the agent tells, as it tells them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<serde_json::Value>,
+}
+
+impl From<TurnEnd> for Prompted {
+    fn from(end: TurnEnd) -> Self {
+        Self { stop_reason: end.stop_reason, usage: end.usage }
+    }
+}
+
+/// `sessions.subscribe`
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Subscribed {
+    /// `true`
+    pub(super) subscribed: bool,
+    /// The session.
+    pub(super) session_id: String,
+}
+
+/// `events.subscribe`
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SubscribedNode<'a> {
+    /// `true`
+    pub(super) subscribed: bool,
+    /// Sessions that are live.
+    pub(super) live: &'a [String],
+}
+
+/// `sessions.events`
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StoredEvents<'a> {
+    /// Oldest first; their sequences follow each other without a hole.
+    pub(super) events: Vec<StoredEvent<'a>>,
+    /// Newest sequence of the session; 0 when nothing happened yet.
+    pub(super) last: u64,
+    /// Oldest sequence that is still kept; 0 when none is.
+    pub(super) first: u64,
 }
 
 /// `trash.empty`

@@ -2,14 +2,18 @@
 
 use super::events::{NodeEventParams, SessionEventParams};
 use super::methods::{METHODS, Method};
+use super::params::{AttachParams, CreateParams, EventsParams, PermissionParams, PromptParams, SubscribeParams};
 use super::params::{
     ConvertParams, DeleteParams, EmptyParams, HistoryParams, ImportParams, ListParams, NoParams, RenameParams,
     RestoreParams, RewindParams, SearchParams, SessionParams, TrashParams,
 };
 use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
-use super::results::{Bundle, Converted, Emptied, Renamed, ServiceManifest};
+use super::results::{
+    Bundle, Converted, Emptied, Prompted, Renamed, ServiceManifest, StoredEvents, Subscribed, SubscribedNode,
+};
 use crate::plane::{
-    Agent, Deleted, FilesRestored, FoundRow, HistoryPage, Project, Restored, Rewound, Saved, SessionRow, Trashed,
+    Agent, Attached, Created, Deleted, FilesRestored, FoundRow, HistoryPage, Project, Restored, Rewound, Saved,
+    SessionRow, Trashed,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -73,6 +77,14 @@ fn of_method(method: Method, requests: &mut SchemaGenerator, answers: &mut Schem
         Method::ProjectsCreate => of::<ProjectCreateParams, Project>(requests, answers),
         Method::ProjectsRename => of::<ProjectRenameParams, Project>(requests, answers),
         Method::ProjectsDelete => of::<ProjectParams, ()>(requests, answers),
+        Method::SessionsAttach => of::<AttachParams, Attached>(requests, answers),
+        Method::SessionsDetach | Method::SessionsCancel => of::<SessionParams, ()>(requests, answers),
+        Method::SessionsCreate => of::<CreateParams, Created>(requests, answers),
+        Method::SessionsPrompt => of::<PromptParams, Prompted>(requests, answers),
+        Method::SessionsPermission => of::<PermissionParams, ()>(requests, answers),
+        Method::SessionsSubscribe => of::<SubscribeParams, Subscribed>(requests, answers),
+        Method::SessionsEvents => of::<EventsParams, StoredEvents<'_>>(requests, answers),
+        Method::EventsSubscribe => of::<NoParams, SubscribedNode<'_>>(requests, answers),
         Method::Shutdown => of::<NoParams, ()>(requests, answers),
     }
 }

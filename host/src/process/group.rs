@@ -1,7 +1,7 @@
 //! A process and everything that it starts: one process group, ended as one.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -15,11 +15,33 @@ use tokio::time::timeout;
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A variable of the environment: name and value.
-pub(super) type Variable = (OsString, OsString);
+pub(crate) type Variable = (OsString, OsString);
+
+/// What to start, and with what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch<'a> {
+    /// The program.
+    pub(crate) program: &'a Path,
+    /// Its arguments.
+    pub(crate) arguments: &'a [OsString],
+    /// Its environment.
+    pub(crate) environment: Environment<'a>,
+    /// Its directory; none: ours.
+    pub(crate) directory: Option<&'a Path>,
+}
+
+/// The environment of a process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Environment<'a> {
+    /// Ours, with these variables changed.
+    Ours(&'a [Variable]),
+    /// These variables and no others.
+    Only(&'a [Variable]),
+}
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// With this code.
     Code(i32),
     /// By this signal.
@@ -53,7 +75,7 @@ impl From<WaitIdStatus> for Exit {
 /// The leader is reaped last: until then its id, which is the group's too, can't pass to a
 /// stranger, so that a signal never hits one.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     leader: Child,
     id: Pid,
     reaped: bool,
@@ -61,29 +83,31 @@ pub(super) struct Group {
 
 /// The pipes of a process.
 #[derive(Debug)]
-pub(super) struct Pipes {
-    pub(super) stdin: Option<ChildStdin>,
-    pub(super) stdout: ChildStdout,
-    pub(super) stderr: ChildStderr,
+pub(crate) struct Pipes {
+    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
 }
 
 impl Group {
-    /// Starts a program with our environment, these variables changed, and our directory.
-    pub(super) fn start<A: AsRef<OsStr>>(
-        program: &Path,
-        arguments: &[A],
-        environment: &[Variable],
-        stdin: Stdio,
-    ) -> io::Result<(Self, Pipes)> {
-        let mut leader = Command::new(program)
-            .args(arguments)
-            .envs(environment.iter().map(|(name, value)| (name, value)))
+    /// Starts a program.
+    pub(crate) fn start(launch: &Launch<'_>, stdin: Stdio) -> io::Result<(Self, Pipes)> {
+        let mut command = Command::new(launch.program);
+        command
+            .args(launch.arguments)
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true)
-            .spawn()?;
+            .kill_on_drop(true);
+        match launch.environment {
+            Environment::Ours(changes) => command.envs(changes.iter().map(|(name, value)| (name, value))),
+            Environment::Only(all) => command.env_clear().envs(all.iter().map(|(name, value)| (name, value))),
+        };
+        if let Some(directory) = launch.directory {
+            command.current_dir(directory);
+        }
+        let mut leader = command.spawn()?;
         let id = leader.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let (Some(id), Some(stdout), Some(stderr)) = (id, leader.stdout.take(), leader.stderr.take()) else {
             return Err(io::Error::other("the system gave the new process no id or no pipes"));
@@ -92,8 +116,13 @@ impl Group {
         Ok((Self { leader, id, reaped: false }, pipes))
     }
 
+    /// Id of its leader, which is the group's too.
+    pub(crate) fn id(&self) -> i32 {
+        self.id.as_raw_nonzero().get()
+    }
+
     /// Waits until the leader has ended, and leaves it unreaped.
-    pub(super) async fn exited(&self) -> io::Result<Exit> {
+    pub(crate) async fn exited(&self) -> io::Result<Exit> {
         // Listening comes before looking, so that no end falls between.
         let mut ends = signal(SignalKind::child())?;
         loop {
@@ -111,12 +140,12 @@ impl Group {
     }
 
     /// Kills what of the group still runs.
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
     /// Asks the group to end, kills what is left after a second, and reaps the leader.
-    pub(super) async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         self.signal(Signal::TERM);
         let _waited = timeout(GRACE, self.exited()).await;
         self.kill();

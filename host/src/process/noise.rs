@@ -3,36 +3,40 @@
 
 use crate::text::clean_line;
 
-/// Lines in a row, without an answer among them, that a program may write.
-const MOST_IN_A_ROW: u32 = 10_000;
 /// What is quoted of the first one, bytes.
 const QUOTED: usize = 120;
 
 /// The lines since the last answer.
 #[derive(Debug, Default)]
-pub(super) struct Noise {
+pub(crate) struct Noise {
     lines: u32,
     first: String,
+    all: u64,
 }
 
 impl Noise {
-    /// One more; says whether that is more than is borne.
-    #[must_use]
-    pub(super) fn add(&mut self, line: &str) -> bool {
+    /// One more; how many there are since the last answer.
+    pub(crate) fn add(&mut self, line: &str) -> u32 {
         if self.lines == 0 {
             self.first = clean_line(line, QUOTED);
         }
         self.lines = self.lines.saturating_add(1);
-        self.lines > MOST_IN_A_ROW
+        self.all = self.all.saturating_add(1);
+        self.lines
     }
 
     /// An answer came.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.lines = 0;
     }
 
+    /// How many there were in all.
+    pub(crate) fn all(&self) -> u64 {
+        self.all
+    }
+
     /// A half sentence for a message; empty when there was none.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.lines {
             0 => String::new(),
             1 => format!("; a line on its stdout answers nothing: `{}`", self.first),

@@ -12,7 +12,7 @@ const READ_AT_ONCE: usize = 64 << 10;
 
 /// Keeps the last lines; cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct StderrTail(Arc<Mutex<Lines>>);
+pub(crate) struct StderrTail(Arc<Mutex<Lines>>);
 
 #[derive(Debug)]
 struct Lines {
@@ -24,19 +24,19 @@ struct Lines {
 
 impl StderrTail {
     /// Keeps at most so many lines.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self(Arc::new(Mutex::new(Lines { kept: VecDeque::new(), most: most.max(1), open: false })))
     }
 
     /// Reads to the end, so that the program never waits for a reader.
-    pub(super) async fn drain(self, mut source: impl AsyncRead + Unpin) {
+    pub(crate) async fn drain(self, mut source: impl AsyncRead + Unpin) {
         let mut part = vec![0; READ_AT_ONCE];
         loop {
             match source.read(&mut part).await {
                 Ok(0) => return,
                 Ok(bytes) => self.lines().take(&part[..bytes]),
                 Err(e) => {
-                    tracing::debug!("the stderr of a driver program could not be read on: {e}");
+                    tracing::debug!("the stderr of a program could not be read on: {e}");
                     return;
                 }
             }
@@ -44,14 +44,14 @@ impl StderrTail {
     }
 
     /// The lines, cleaned for a terminal.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let lines = self.lines();
         let clean = |line: &Vec<u8>| cleaned(line, LINE);
         lines.kept.iter().map(clean).collect::<Vec<_>>().join("\n")
     }
 
     /// The last line that says something.
-    pub(super) fn last(&self) -> Option<String> {
+    pub(crate) fn last(&self) -> Option<String> {
         let lines = self.lines();
         let clean = |line: &Vec<u8>| cleaned(line, 200);
         lines.kept.iter().rev().map(clean).find(|line| !line.trim().is_empty())

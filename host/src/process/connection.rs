@@ -1,13 +1,10 @@
 //! One running program: frames in and out, and its end.
 
-use super::group::{Exit, Group, Pipes, Variable};
+use super::group::{Exit, Group, Launch, Pipes};
 use super::noise::Noise;
 use super::stderr::StderrTail;
 use crate::jsonrpc::{Calls, Frame, FrameReader, FrameSender, Invalid, InvalidKind, Message, Peer, Settled, Version};
-use crate::limits::Limits;
-use crate::loader::FaultKind;
 use std::io;
-use std::path::Path;
 use std::pin::{Pin, pin};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,23 +12,62 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncRead;
 use tokio::process::ChildStdout;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// How long what a dead program has left in its pipes is read.
 const LAST_WORDS: Duration = Duration::from_millis(250);
-/// How long a program has to end by itself once its stdin is closed.
-const FAREWELL: Duration = Duration::from_millis(500);
 /// A line larger than this is parsed on a thread that may take its time.
 const PARSED_IN_PLACE: usize = 1 << 20;
 
+/// What a program may cost.
+#[derive(Debug, Clone)]
+pub(crate) struct Bounds {
+    /// One frame of it, bytes.
+    pub(crate) frame: usize,
+    /// The variable that raises it.
+    pub(crate) frame_variable: &'static str,
+    /// Lines kept of its stderr.
+    pub(crate) stderr_lines: usize,
+    /// Lines in a row that are no message.
+    pub(crate) noise: u32,
+    /// Frames to it that may wait.
+    pub(crate) frames_ahead: usize,
+    /// How long it has to end by itself once its stdin is closed.
+    pub(crate) farewell: Duration,
+}
+
+/// Where what it says goes.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// Answers settle their calls; all else is passed over.
+    Answers,
+    /// Every message goes here in its order, answers too. Whoever takes them settles the calls,
+    /// so that an answer counts after all that came before it, and ends the calls once there are
+    /// no more messages.
+    All(mpsc::Sender<Message>),
+}
+
 /// Why a connection is no more.
 #[derive(Debug, Clone)]
-pub(super) struct End {
-    pub(super) kind: FaultKind,
+pub(crate) struct End {
+    pub(crate) kind: EndKind,
     /// A sentence about "it", the program.
-    pub(super) message: String,
+    pub(crate) message: String,
+}
+
+/// Kinds of [`End`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndKind {
+    /// It died, closed its stdout, or was shut down.
+    Lost,
+    /// It overran its time.
+    Time,
+    /// It wrote a line over the limit.
+    Transfer,
+    /// It writes what is no message, and does not stop.
+    Contract,
 }
 
 /// What the host wants of the process.
@@ -49,6 +85,9 @@ struct Shared {
     calls: Calls,
     stderr: StderrTail,
     noise: Mutex<Noise>,
+    bounds: Bounds,
+    /// It has shown that it speaks: noise no longer ends it.
+    speaks: AtomicBool,
     /// A large answer is being parsed.
     parsing: AtomicBool,
     end: OnceLock<End>,
@@ -56,36 +95,40 @@ struct Shared {
 
 /// A running program. Dropped, it is ended.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     peer: Peer,
     shared: Arc<Shared>,
     wish: watch::Sender<Wish>,
     gone: watch::Receiver<bool>,
+    leader: i32,
 }
 
 impl Connection {
     /// Starts the program.
-    pub(super) fn start(program: &Path, environment: &[Variable], limits: &Limits) -> io::Result<Self> {
-        const NO_ARGUMENTS: [&str; 0] = [];
-        let (group, pipes) = Group::start(program, &NO_ARGUMENTS, environment, Stdio::piped())?;
+    pub(crate) fn start(launch: &Launch<'_>, bounds: Bounds, incoming: Incoming) -> io::Result<Self> {
+        let (group, pipes) = Group::start(launch, Stdio::piped())?;
+        let leader = group.id();
         let Pipes { stdin: Some(stdin), stdout, stderr } = pipes else {
             return Err(io::Error::other("the system gave the new process no stdin"));
         };
         let shared = Arc::new(Shared {
             calls: Calls::default(),
-            stderr: StderrTail::new(limits.stderr_lines),
+            stderr: StderrTail::new(bounds.stderr_lines),
             noise: Mutex::default(),
+            bounds,
+            speaks: AtomicBool::new(false),
             parsing: AtomicBool::new(false),
             end: OnceLock::new(),
         });
-        let (sender, writer) = FrameSender::start(stdin, 1);
+        let (sender, writer) = FrameSender::start(stdin, shared.bounds.frames_ahead);
         let (wish, wishes) = watch::channel(Wish::Run);
         let (tell_gone, gone) = watch::channel(false);
         let process = Process {
             group,
-            stdout: FrameReader::new(stdout, limits.process_frame).reporting_early(),
+            stdout: FrameReader::new(stdout, shared.bounds.frame).reporting_early(),
             stderr: tokio::spawn(shared.stderr.clone().drain(stderr)),
             writer,
+            incoming,
             shared: Arc::clone(&shared),
         };
         tokio::spawn(async move {
@@ -93,42 +136,58 @@ impl Connection {
             // Nobody may be waiting.
             let _ = tell_gone.send(true);
         });
-        Ok(Self { peer: Peer::new(shared.calls.clone(), sender), shared, wish, gone })
+        Ok(Self { peer: Peer::new(shared.calls.clone(), sender), shared, wish, gone, leader })
+    }
+
+    /// Process id of the program, which its group has too.
+    pub(crate) fn leader(&self) -> i32 {
+        self.leader
+    }
+
+    /// It has shown that it speaks: whatever else it writes between its messages is counted and
+    /// passed over from now on.
+    pub(crate) fn speaks(&self) {
+        self.shared.speaks.store(true, Ordering::Relaxed);
     }
 
     /// For calls.
-    pub(super) fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &Peer {
         &self.peer
     }
 
     /// Why it is no more; `None` while it is.
-    pub(super) fn end(&self) -> Option<&End> {
+    pub(crate) fn end(&self) -> Option<&End> {
         self.shared.end.get()
     }
 
     /// Ends it now, since it overran its time.
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.wish.send_replace(Wish::Kill);
     }
 
     /// Lets it end by itself, and makes it when it doesn't.
-    pub(super) fn ask_to_end(&self) {
+    pub(crate) fn ask_to_end(&self) {
         self.wish.send_replace(Wish::End);
     }
 
     /// Ready when the process and its group are gone.
-    pub(super) async fn gone(&self) {
+    pub(crate) async fn gone(&self) {
         // An error means that the task that would tell is gone itself.
         let _ = self.gone.clone().wait_for(|gone| *gone).await;
     }
 
     /// Its last lines on stderr.
-    pub(super) fn stderr(&self) -> String {
+    pub(crate) fn stderr(&self) -> String {
         self.shared.stderr.text()
     }
 
+    /// Lines on its stdout that were no messages, in all.
+    pub(crate) fn passed_over(&self) -> u64 {
+        self.shared.noise().all()
+    }
+
     /// What it wrote besides answers, as a half sentence.
-    pub(super) fn noise(&self) -> String {
+    pub(crate) fn noise(&self) -> String {
         self.shared.noise().describe()
     }
 }
@@ -136,7 +195,7 @@ impl Connection {
 impl Shared {
     fn lost(&self, what: String) -> End {
         let said = self.stderr.last().map_or_else(String::new, |line| format!("; it last said: {line}"));
-        End { kind: FaultKind::Lost, message: what + &self.noise().describe() + &said }
+        End { kind: EndKind::Lost, message: what + &self.noise().describe() + &said }
     }
 
     fn noise(&self) -> MutexGuard<'_, Noise> {
@@ -150,15 +209,16 @@ struct Process {
     stdout: FrameReader<ChildStdout>,
     stderr: JoinHandle<()>,
     writer: JoinHandle<io::Result<()>>,
+    incoming: Incoming,
     shared: Arc<Shared>,
 }
 
 impl Process {
     async fn supervise(self, mut wishes: watch::Receiver<Wish>) {
-        let Self { group, mut stdout, stderr, writer, shared } = self;
+        let Self { group, mut stdout, stderr, writer, incoming, shared } = self;
         let mut stderr = Some(stderr);
         let end = {
-            let mut reading = pin!(read(&mut stdout, &shared));
+            let mut reading = pin!(read(&mut stdout, &incoming, &shared));
             let first = tokio::select! {
                 end = &mut reading => First::Read(end),
                 exit = group.exited() => First::Exit(exit),
@@ -180,20 +240,24 @@ impl Process {
                     }
                 }
                 First::Wish(Wish::Kill) => {
-                    End { kind: FaultKind::Time, message: "it overran its time and was stopped".to_owned() }
+                    End { kind: EndKind::Time, message: "it overran its time and was stopped".to_owned() }
                 }
-                First::Wish(_) => End { kind: FaultKind::Lost, message: "it was shut down".to_owned() },
+                First::Wish(_) => End { kind: EndKind::Lost, message: "it was shut down".to_owned() },
             }
         };
         let reason = end.message.clone();
-        let polite = end.kind == FaultKind::Lost;
+        let polite = end.kind == EndKind::Lost;
         // Set before the calls are failed: who is failed asks for it.
         let _ = shared.end.set(end);
-        shared.calls.end(reason);
+        match incoming {
+            // Whoever takes what is still on its way ends the calls behind it.
+            Incoming::All(messages) if !messages.is_closed() => drop(messages),
+            _ => shared.calls.end(reason),
+        }
         // Dropping the writer closes the program's stdin.
         writer.abort();
         if polite {
-            let _waited = timeout(FAREWELL, group.exited()).await;
+            let _waited = timeout(shared.bounds.farewell, group.exited()).await;
         }
         group.end().await;
         drained(&mut stderr).await;
@@ -248,8 +312,8 @@ async fn wish(wishes: &mut watch::Receiver<Wish>) -> Wish {
     }
 }
 
-/// Settles calls until the stream ends, which is `None`, or breaks.
-async fn read<R: AsyncRead + Unpin>(stdout: &mut FrameReader<R>, shared: &Shared) -> Option<End> {
+/// Takes messages until the stream ends, which is `None`, or breaks.
+async fn read<R: AsyncRead + Unpin>(stdout: &mut FrameReader<R>, incoming: &Incoming, shared: &Shared) -> Option<End> {
     loop {
         let line = match stdout.next().await {
             Ok(None) => return None,
@@ -258,26 +322,36 @@ async fn read<R: AsyncRead + Unpin>(stdout: &mut FrameReader<R>, shared: &Shared
             Ok(Some(Frame::TooLong { bytes })) => {
                 let message = format!(
                     "it wrote a line of {bytes} bytes or more, over the limit of one answer; \
-                     SEPIA_PROCESS_FRAME_MB raises that"
+                     {} raises that",
+                    shared.bounds.frame_variable
                 );
-                return Some(End { kind: FaultKind::Transfer, message });
+                return Some(End { kind: EndKind::Transfer, message });
             }
             Err(e) => {
-                return Some(End { kind: FaultKind::Lost, message: format!("its stdout can't be read: {e}") });
+                return Some(End { kind: EndKind::Lost, message: format!("its stdout can't be read: {e}") });
             }
         };
         let start: String = line.chars().take(200).collect();
-        let answered = match parse(line, &shared.parsing).await {
-            Message::Response(response) => shared.calls.settle(response) == Settled::Delivered,
+        let taken = match (parse(line, &shared.parsing).await, incoming) {
+            (Message::Response(response), Incoming::Answers) => shared.calls.settle(response) == Settled::Delivered,
             // None is defined for this side yet; later versions may tell more than we know.
-            Message::Notification(_) => continue,
+            (Message::Notification(_), Incoming::Answers) => continue,
+            (message @ (Message::Response(_) | Message::Notification(_) | Message::Request(_)), Incoming::All(to)) => {
+                // Where nobody takes it any more there is nobody to tell.
+                let _gone = to.send(message).await;
+                true
+            }
             _ => false,
         };
-        if answered {
+        if taken {
             shared.noise().clear();
-        } else if shared.noise().add(&start) {
+            continue;
+        }
+        tracing::debug!("a line that is no message was passed over: {}", crate::text::clean_line(&start, 200));
+        let in_a_row = shared.noise().add(&start);
+        if in_a_row > shared.bounds.noise && !shared.speaks.load(Ordering::Relaxed) {
             let message = format!("it writes what is no answer and does not stop{}", shared.noise().describe());
-            return Some(End { kind: FaultKind::Contract, message });
+            return Some(End { kind: EndKind::Contract, message });
         }
     }
 }

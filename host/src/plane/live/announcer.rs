@@ -1,0 +1,128 @@
+//! What happens in one live session, to its log and then to all who follow: nothing is told
+//! before it is stored, and everything in the order in which it happened.
+
+use super::batch::Batch;
+use super::clock::{Clock, Ids};
+use super::event::{NodeEvent, SessionEvent};
+use super::feed::Feed;
+use super::recorded::Recorded;
+use super::translation::Step;
+use crate::plane::facts::{Fact, FactLog, NewFact, SessionKey};
+use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// News that wait for the log and for those who follow.
+const AHEAD: usize = 256;
+/// News that are told together.
+const AT_ONCE: usize = 256;
+
+/// What there is to tell.
+#[derive(Debug)]
+pub(super) enum News {
+    /// Something happened in a turn, or between two.
+    Step { step: Step, turn: Option<Arc<TurnName>> },
+    /// Something happened to the session as a whole.
+    Node(NodeEvent),
+    /// Say when all before it was told.
+    Flush(oneshot::Sender<()>),
+}
+
+/// Which turn, and what asked for it.
+#[derive(Debug)]
+pub(super) struct TurnName {
+    pub(super) id: String,
+    /// Id of the command that caused it, where the caller gave one.
+    pub(super) command: Option<String>,
+}
+
+/// Everything that the news of a session go through.
+pub(super) struct Announcer {
+    pub(super) key: SessionKey,
+    pub(super) log: Arc<FactLog>,
+    pub(super) ids: Arc<Ids>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) feed: Feed<Arc<Batch>>,
+    pub(super) node_feed: Feed<NodeEvent>,
+}
+
+impl Announcer {
+    /// Starts telling. It ends when nobody can send any more, and closes the feed.
+    pub(super) fn start(self) -> mpsc::Sender<News> {
+        let (sender, news) = mpsc::channel(AHEAD);
+        tokio::spawn(self.run(news));
+        sender
+    }
+
+    async fn run(self, mut news: mpsc::Receiver<News>) {
+        let mut together = Vec::new();
+        let mut log_fails = false;
+        while news.recv_many(&mut together, AT_ONCE).await > 0 {
+            // What stands before the first fact need not wait for the disk.
+            let first = together.iter().position(has_facts).unwrap_or(together.len());
+            let rest = together.split_off(first);
+            for item in together.drain(..) {
+                self.tell(item, Vec::new()).await;
+            }
+            let facts: Vec<NewFact> = rest.iter().flat_map(|item| self.facts_of(item)).collect();
+            if facts.is_empty() {
+                continue;
+            }
+            let mut stored = match self.log.append(&self.key, facts).await {
+                Ok(stored) => {
+                    log_fails = false;
+                    stored.into_iter()
+                }
+                Err(error) => {
+                    tracing::warn!("what happened in session {} could not be stored: {error}", self.key.id);
+                    if !std::mem::replace(&mut log_fails, true) {
+                        let value = json!({ "message": error.to_string() });
+                        let told = SessionEvent::Custom { name: "sepia:log_failed".to_owned(), value };
+                        self.tell_batch(vec![told], Vec::new()).await;
+                    }
+                    Vec::new().into_iter()
+                }
+            };
+            for item in rest {
+                let own = match &item {
+                    News::Step { step, .. } => step.facts.len(),
+                    _ => 0,
+                };
+                let facts = stored.by_ref().take(own).collect();
+                self.tell(item, facts).await;
+            }
+        }
+        self.feed.close();
+    }
+
+    fn facts_of(&self, item: &News) -> Vec<NewFact> {
+        let News::Step { step, turn } = item else { return Vec::new() };
+        step.facts.iter().map(|fact| self.new_fact(fact, turn.as_deref())).collect()
+    }
+
+    fn new_fact(&self, fact: &Recorded, turn: Option<&TurnName>) -> NewFact {
+        let at = self.clock.now_ms();
+        fact.clone().into_fact(self.ids.next("event", at), at, turn)
+    }
+
+    async fn tell(&self, item: News, facts: Vec<Fact>) {
+        match item {
+            News::Step { step, .. } => self.tell_batch(step.events, facts).await,
+            News::Node(event) => self.node_feed.publish(event).await,
+            // Whoever asked may have gone.
+            News::Flush(told) => drop(told.send(())),
+        }
+    }
+
+    async fn tell_batch(&self, events: Vec<SessionEvent>, facts: Vec<Fact>) {
+        let batch = Arc::new(Batch::new(self.key.id.clone(), events, facts));
+        self.feed.publish(Arc::clone(&batch)).await;
+        if !batch.events.is_empty() {
+            self.node_feed.publish(NodeEvent::Session(batch)).await;
+        }
+    }
+}
+
+fn has_facts(item: &News) -> bool {
+    matches!(item, News::Step { step, .. } if !step.facts.is_empty())
+}

@@ -1,0 +1,53 @@
+//! The live plane: sessions that an agent's own program has open for us.
+//!
+//! One map of them, one owner task each. What happens is told in one order: stored first, then
+//! handed to whoever follows the session or the whole node.
+//!
+//! ```text
+//! attach, create, detach, idle   into the map and out of it
+//!   launch, runtime, takeover      the agent's program, and who had the session before
+//! session    a live session as others see it
+//!   owner      the task that has its agent
+//!   translation  what the agent says, as events and facts
+//!   recorded     the facts
+//!   announcer    to the log and to all who follow, in order
+//! rows       how they show in a list
+//! feed       buffers of those who follow
+//! event, batch   what they get
+//! follow     a session's events, from a place in its log on
+//! ```
+
+mod announcer;
+mod attach;
+mod batch;
+mod clock;
+mod create;
+mod detach;
+mod event;
+mod feed;
+mod follow;
+mod idle;
+mod launch;
+mod map;
+mod owner;
+mod recorded;
+mod rows;
+mod runtime;
+mod session;
+mod takeover;
+mod talk;
+mod translation;
+
+pub use crate::acp::{Capabilities, PermissionOption, PromptPart, ToolContent};
+pub use attach::{AttachRequest, Attached};
+pub use batch::Batch;
+pub use clock::{Clock, SystemClock};
+pub use create::{CreateRequest, Created};
+pub use event::{AskedPermission, DetachReason, NodeEvent, SessionEvent, ToolCallDetails, TurnError};
+pub use feed::Delivery;
+pub use follow::{Followed, NodeFollower, SessionFollower};
+pub(super) use map::Live;
+pub use runtime::AgentRuntime;
+pub(super) use session::Reservation;
+pub use session::TurnEnd;
+pub use talk::PromptRequest;

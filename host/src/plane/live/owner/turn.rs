@@ -1,0 +1,71 @@
+//! The turn that runs: what it waits for.
+
+use super::TurnName;
+use crate::acp::{Agent, AgentError, Messages, PromptPart};
+use crate::plane::PlaneError;
+use crate::plane::live::launch::Launch;
+use crate::plane::live::session::TurnEnd;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// The turn that runs.
+pub(super) struct Turn {
+    pub(super) name: Arc<TurnName>,
+    pub(super) work: Work,
+    pub(super) reply: oneshot::Sender<Result<TurnEnd, PlaneError>>,
+    pub(super) cancelled: bool,
+    /// When it ends, whatever its agent does.
+    pub(super) deadline: Option<Instant>,
+}
+
+type Running = (Agent, Messages);
+
+/// What a turn waits for.
+pub(super) enum Work {
+    /// The agent is started again and loads the session.
+    Reviving { start: BoxFuture<'static, Result<Running, AgentError>>, parts: Vec<PromptPart> },
+    /// It works on the prompt.
+    Prompting(BoxFuture<'static, Result<Value, AgentError>>),
+}
+
+/// What became of it.
+pub(super) enum Progress {
+    Revived(Result<Running, AgentError>, Vec<PromptPart>),
+    Ended(Result<Value, AgentError>),
+}
+
+impl Work {
+    pub(super) fn prompting(agent: Agent, id: String, parts: Vec<PromptPart>) -> Self {
+        Self::Prompting(async move { agent.prompt(&id, &parts).await }.boxed())
+    }
+
+    pub(super) fn reviving(launch: Launch, id: String, parts: Vec<PromptPart>) -> Self {
+        let start = async move { launch.load(&id).await };
+        Self::Reviving { start: start.boxed(), parts }
+    }
+}
+
+impl Turn {
+    /// What it waits for, once it is there. Nothing is lost when the future is dropped.
+    pub(super) async fn progress(&mut self) -> Progress {
+        match &mut self.work {
+            Work::Reviving { start, parts } => {
+                let started = start.await;
+                Progress::Revived(started, std::mem::take(parts))
+            }
+            Work::Prompting(answer) => Progress::Ended(answer.await),
+        }
+    }
+
+    /// Its agent is gone: the answer, when it came before.
+    pub(super) async fn last_word(&mut self) -> Option<Progress> {
+        match &mut self.work {
+            Work::Prompting(answer) => Some(Progress::Ended(answer.await)),
+            Work::Reviving { .. } => None,
+        }
+    }
+}

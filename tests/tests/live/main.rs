@@ -1,0 +1,14 @@
+//! Live sessions, with an agent that does what a script says.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod attaching;
+mod cancelling;
+mod command_line;
+mod ends;
+mod feeds;
+mod frames;
+mod log;
+mod noise;
+mod permissions;
+mod replay;
+mod turns;
