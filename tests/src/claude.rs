@@ -76,6 +76,13 @@ impl Records {
         self.record("assistant", message, seconds)
     }
 
+    /// What follows hangs on an earlier record, counted from 1: another branch.
+    #[must_use]
+    pub fn back_to(mut self, record: u32) -> Self {
+        self.last = Some(uuid(record));
+        self
+    }
+
     /// A line as it is.
     #[must_use]
     pub fn line(mut self, line: &str) -> Self {
@@ -86,7 +93,7 @@ impl Records {
 
     fn record(mut self, kind: &str, message: Value, seconds: u32) -> Self {
         self.count += 1;
-        let uuid = format!("00000000-0000-4000-8000-{:012}", self.count);
+        let uuid = uuid(self.count);
         let mut record = json!({
             "type": kind, "uuid": uuid, "parentUuid": self.last, "sessionId": self.session, "cwd": self.cwd,
             "timestamp": time(seconds), "version": "2.1.100", "isSidechain": false, "message": message
@@ -102,4 +109,8 @@ impl Records {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+fn uuid(record: u32) -> String {
+    format!("00000000-0000-4000-8000-{record:012}")
 }

@@ -37,7 +37,8 @@ pub(crate) struct Text<'a> {
 impl<'a> Text<'a> {
     /// Of the bytes of one JSON value.
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
-        let text = String::from_utf8_lossy(bytes);
+        // Looking whether it is UTF-8 is several times as fast as looking for what is not.
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         let mut repairs = Repairs { bytes: matches!(text, Cow::Owned(_)), surrogates: 0 };
         // The search is cheap beside the parsing, and the escape is rare.
         if memchr::memmem::find(text.as_bytes(), b"\\ud").is_some()

@@ -173,5 +173,10 @@ pub(crate) fn bytes_of(value: SqlValue) -> Vec<u8> {
 /// The lower-case hexadecimal form in which blobs are named.
 pub(crate) fn hex(id: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    id.iter().flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]).map(char::from).collect()
+    let mut hex = vec![0; 2 * id.len()];
+    for (pair, byte) in hex.as_chunks_mut::<2>().0.iter_mut().zip(id) {
+        *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    }
+    // It is digits and nothing else.
+    String::from_utf8(hex).unwrap_or_default()
 }

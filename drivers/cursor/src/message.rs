@@ -311,12 +311,29 @@ fn bytes(raw: &str) -> Option<Bytes> {
 
 /// The bytes of hexadecimal text.
 pub(crate) fn unhex(hex: &str) -> Option<Vec<u8>> {
-    let digit = |b: &u8| char::from(*b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    /// What a digit stands for; 0xff of what is none.
+    const DIGITS: [u8; 256] = {
+        let mut digits = [0xff; 256];
+        let mut digit = 0;
+        while digit < 16 {
+            digits[b"0123456789abcdef"[digit as usize] as usize] = digit;
+            digits[b"0123456789ABCDEF"[digit as usize] as usize] = digit;
+            digit += 1;
+        }
+        digits
+    };
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {
         return None;
     }
-    pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
+    let mut seen = 0;
+    let byte = |[high, low]: &[u8; 2]| {
+        let (high, low) = (DIGITS[usize::from(*high)], DIGITS[usize::from(*low)]);
+        seen |= high | low;
+        high << 4 | low
+    };
+    let bytes = pairs.iter().map(byte).collect();
+    (seen < 16).then_some(bytes)
 }
 
 fn mime_type(part: &Object<'_>) -> Option<String> {

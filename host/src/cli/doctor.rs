@@ -97,6 +97,7 @@ async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<Stri
     writeln!(out, "\nstores").map_err(sink)?;
     let in_use = |found: &&Found| matches!(found.state, State::InUse);
     let registry = plane.registry().await;
+    let agents = plane.agents().await;
     for found in registry.found().iter().filter(in_use) {
         let Some(about) = &found.about else { continue };
         let id = &about.manifest.id;
@@ -133,22 +134,15 @@ async fn write_stores(out: &mut impl Write, plane: &Plane, advice: &mut Vec<Stri
                 advice.push(format!("The store of {} could not be read: {said}.", about.manifest.label));
             }
         }
-        if let Some(program) = about.manifest.agent_command.first() {
-            let there = which(program);
-            let found = if there { "found" } else { "not found" };
-            writeln!(out, "  {:<12} agent program {}: {found}", "", clean_line(program, 200)).map_err(sink)?;
+        let runtime = agents.iter().find(|agent| agent.id == *id).and_then(|agent| agent.runtime.as_ref());
+        if let Some(runtime) = runtime {
+            let word = clean_line(&runtime.command.join(" "), 200);
+            let found = if runtime.installed { "found" } else { "not found: its sessions can't go live" };
+            let named = runtime.variable.as_ref().map(|name| format!(" (named by {name})")).unwrap_or_default();
+            writeln!(out, "  {:<12} agent program {word}: {found}{named}", "").map_err(sink)?;
         }
     }
     Ok(())
-}
-
-/// Whether a program is on `PATH`.
-fn which(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| {
-        let place = folder.join(program);
-        place.is_file() && rustix::fs::access(&place, rustix::fs::Access::EXEC_OK).is_ok()
-    })
 }
 
 fn write_advice(out: &mut impl Write, advice: &[String]) -> io::Result<()> {

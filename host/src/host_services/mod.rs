@@ -3,6 +3,7 @@
 //! programs; here is what the sandbox adds: whose call it is, in which stores, until when.
 
 mod bulk_files;
+mod closing;
 mod durable_files;
 mod log;
 mod processes;
@@ -10,6 +11,7 @@ mod sqlite;
 mod stores;
 mod text_search;
 
+pub use closing::Closing;
 pub use durable_files::UnseenFile;
 pub use sqlite::Connection;
 
@@ -35,14 +37,15 @@ pub struct Reach {
     held: ResourceTable,
     /// What the guest asks of its stores, while it scans.
     trace: Option<Trace>,
+    closing: Closing,
 }
 
 impl Reach {
-    /// Of this driver, these stores.
-    pub fn new(driver: Arc<str>, stores: Vec<Store>) -> Self {
+    /// Of this driver, these stores. Databases that were written to are closed with `closing`.
+    pub fn new(driver: Arc<str>, stores: Vec<Store>, closing: Closing) -> Self {
         let mut held = ResourceTable::new();
         held.set_max_capacity(OPEN_HANDLES);
-        Self { driver, stores, log_lines: 0, held, trace: None }
+        Self { driver, stores, log_lines: 0, held, trace: None, closing }
     }
 
     /// Writes down what the guest asks of its stores from now on.

@@ -115,7 +115,10 @@ impl HostConnection for Reach {
 
     async fn drop(&mut self, connection: Resource<Connection>) -> Result<()> {
         let connection = self.held.delete(connection)?;
-        apart(|| drop(connection));
+        match connection {
+            Connection::Read(connection) => apart(|| drop(connection)),
+            Connection::Write(connection) => apart(|| self.closing.close(connection)),
+        }
         Ok(())
     }
 }

@@ -155,6 +155,9 @@ pub trait SessionRead: Send + Sync {
 /// What is taken away or written over goes into the entry of the trash that is handed in.
 #[async_trait]
 pub trait SessionWrite: Send + Sync {
+    /// Brings in what the other functions need, for one that is going to be called. A failure is theirs to tell.
+    async fn prepare(&self) {}
+
     /// Starts writing a session, whose nodes come afterwards.
     async fn begin(
         &self,
@@ -195,6 +198,22 @@ pub trait SessionWrite: Send + Sync {
 
     /// Common calls as the agent's tools, one answer a call.
     async fn own_tools(&self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault>;
+
+    /// The same two for the many calls of one session, where beginning each of them costs something. None: the
+    /// two above are as good.
+    async fn vocabulary(&self) -> Result<Option<Box<dyn Vocabulary>>, Fault> {
+        Ok(None)
+    }
+}
+
+/// The two functions of the tool vocabulary, ready to be called again and again.
+#[async_trait]
+pub trait Vocabulary: Send {
+    /// See [`SessionWrite::common_tools`].
+    async fn common_tools(&mut self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault>;
+
+    /// See [`SessionWrite::own_tools`].
+    async fn own_tools(&mut self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault>;
 }
 
 /// A session being written. Dropped before it is committed, it leaves nothing behind.

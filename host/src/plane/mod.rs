@@ -84,6 +84,13 @@ impl Plane {
         }
     }
 
+    /// The same, on which live sessions have this clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.live = Arc::new(Live::new(&self.home, &self.limits, clock));
+        self
+    }
+
     /// The drivers, and all that was found where they are looked for.
     pub async fn registry(&self) -> &Registry {
         self.registry.get().await

@@ -16,6 +16,8 @@ pub struct Resolved {
 
 /// Candidates that are named when several sessions begin alike.
 const NAMED: usize = 5;
+/// Ids of this length are mostly whole: those of some agents are UUIDs, and nobody types so much.
+const WHOLE: usize = 16;
 
 impl Plane {
     /// Finds the session whose id is, or alone begins with, `given`. Ids that only reading a
@@ -25,9 +27,18 @@ impl Plane {
         if given.is_empty() {
             return Err(PlaneError::new(ErrorKind::Invalid, "the id is empty; `sepia list` shows the ids"));
         }
-        let scans = join_all(readers.iter().map(|(_, reader)| reader.scan())).await;
+        // A whole id is the first agent's that has it, and mostly it is whole when it is long: then the others need
+        // not be asked. The beginning of one may be any agent's.
+        let mut scans: Vec<_> = readers.iter().map(|_| None).collect();
+        if given.len() < WHOLE {
+            scans = join_all(readers.iter().map(|(_, reader)| reader.scan())).await.into_iter().map(Some).collect();
+        }
         let mut matching = BTreeSet::new();
-        for ((about, _), report) in readers.iter().zip(scans) {
+        for ((about, reader), scan) in readers.iter().zip(scans) {
+            let report = match scan {
+                Some(report) => report,
+                None => reader.scan().await,
+            };
             // A store that can't be scanned is told when the session is read.
             for entry in report.map(|report| report.entries).unwrap_or_default() {
                 let Some(id) = entry.session_id.filter(|id| id.starts_with(given)) else { continue };

@@ -25,6 +25,7 @@
 mod driver;
 mod host;
 mod one_line;
+mod quoted;
 pub mod search;
 mod session_read;
 mod session_write;
@@ -45,6 +46,7 @@ pub mod subprocess;
 pub use driver::Driver;
 pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase, WritingServices};
 pub use one_line::one_line;
+pub use quoted::quoted;
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};
 pub use session_read::{NativeCopy, SessionRead, Transcript, window};

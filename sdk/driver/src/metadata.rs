@@ -124,14 +124,8 @@ pub fn string(value: &str) -> String {
 }
 
 fn push_string(out: &mut String, value: &str) {
-    if value.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
-        out.push('"');
-        out.push_str(value);
-        out.push('"');
-        return;
-    }
-    // A string always has a JSON form.
-    out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned()));
+    out.reserve(value.len() + 2);
+    crate::quoted(value, |piece| out.push_str(piece));
 }
 
 /// Deeper values are not passed on: readers of JSON give up at 128 levels, some of which are

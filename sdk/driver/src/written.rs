@@ -7,14 +7,18 @@
 use crate::host::Host;
 use crate::session_read::Transcript;
 use crate::session_write::{Draft, SessionWrite};
+use foldhash::quality::FixedState;
 use sepia_ir::{
     Block, DriverError, ErrorCode, LossKind, MessageNode, Role, SaveOptions, SaveReport, Session, SessionRef,
 };
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Nodes read back at once.
 const BATCH: usize = 256;
+/// Both sides are compared in one process, so that any will do.
+const SEED: u64 = 0;
 
 /// A draft whose session is read back once it is in its place.
 pub struct Checked<D: SessionWrite> {
@@ -120,14 +124,14 @@ fn differs(what: String) -> DriverError {
 
 /// What of a node has to come back, as a number.
 fn print(node: &MessageNode) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FixedState::with_seed(SEED).build_hasher();
     (node.role as u8).hash(&mut hasher);
     node.content.hash(&mut hasher);
     node.tool_call_id.hash(&mut hasher);
     for call in &node.tool_calls {
         call.id.hash(&mut hasher);
         call.name.hash(&mut hasher);
-        hash_json(&call.arguments, &mut hasher);
+        compact(&call.arguments).hash(&mut hasher);
     }
     for block in &node.blocks {
         match block {
@@ -141,21 +145,68 @@ fn print(node: &MessageNode) -> u64 {
 }
 
 /// JSON text without the white space between its values.
-fn hash_json(json: &str, hasher: &mut impl Hasher) {
-    let (mut quoted, mut escaped) = (false, false);
-    let mut from = 0;
+fn compact(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        if quoted {
-            quoted = *byte != b'"' || escaped;
-            escaped = *byte == b'\\' && !escaped;
-        } else if byte.is_ascii_whitespace() {
-            hasher.write(&bytes[from..at]);
+    let mut out = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        if byte.is_ascii_whitespace() {
+            out.push_str(&json[from..at]);
             from = at + 1;
-        } else {
-            quoted = *byte == b'"';
+        } else if *byte == b'"' {
+            at = end_of_string(bytes, at + 1);
+        }
+        at += 1;
+    }
+    if from == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(&json[from..]);
+    Cow::Owned(out)
+}
+
+/// Where the string ends whose first byte is at `at`.
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compact, print};
+    use sepia_ir::{MessageNode, Role, ToolCall};
+
+    #[test]
+    fn white_space_between_values_does_not_count() {
+        let same = [
+            (r#"{"a":[1,"b \" c"]}"#, "{ \"a\" :\n[1,\t\"b \\\" c\" ]\r\n}"),
+            (r#"" \\""#, r#"  " \\"  "#),
+            ("{}", "{\u{c}}"),
+            (r#""cut off \"#, r#""cut off \"#),
+        ];
+        for (compacted, spaced) in same {
+            assert_eq!(compact(spaced), compacted);
+            assert_eq!(compact(compacted), compacted);
         }
     }
-    hasher.write(&bytes[from..]);
-    hasher.write_u8(0xff);
+
+    #[test]
+    fn what_a_model_sees_counts_and_the_rest_does_not() {
+        let called = |arguments: &str| MessageNode {
+            tool_calls: vec![ToolCall::new("c", "run", arguments.into())],
+            ..MessageNode::new(1, Role::Assistant, 1.0)
+        };
+        let wanted = print(&called(r#"{"a":"b c"}"#));
+        assert_eq!(print(&called(r#"{ "a": "b c" }"#)), wanted);
+        assert_eq!(print(&MessageNode { node_id: 7, created_at: 2.0, ..called(r#"{"a":"b c"}"#) }), wanted);
+        assert_ne!(print(&called(r#"{"a":"bc"}"#)), wanted);
+        assert_ne!(print(&MessageNode { content: "x".into(), ..called(r#"{"a":"b c"}"#) }), wanted);
+        assert_ne!(print(&MessageNode { tool_calls: vec![], ..called("") }), wanted);
+    }
 }

@@ -4,7 +4,7 @@ use crate::conversation::{self, Said};
 use sepia_tests::{Client, Machine};
 use serde_json::{Value, json};
 
-const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
+pub(crate) const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
 /// What a call without a result is answered with.
 const INTERRUPTED: &str = "The call was interrupted before it had a result.";
 
@@ -13,12 +13,12 @@ fn rows(client: &mut Client, agent: &str) -> Vec<Value> {
     rows.as_array().unwrap().iter().filter(|row| row["source"] == agent).cloned().collect()
 }
 
-fn export(client: &mut Client, id: &str, agent: &str) -> Value {
+pub(crate) fn export(client: &mut Client, id: &str, agent: &str) -> Value {
     client.get("sessions.export", &json!({"id": id, "agent": agent}))["session"].take()
 }
 
 /// The session as it is handed over: each call has a result, each result a call.
-fn expected(source: &Value) -> Vec<Said> {
+pub(crate) fn expected(source: &Value) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut calls = 0;
@@ -47,7 +47,7 @@ fn expected(source: &Value) -> Vec<Said> {
 
 /// Texts as far as they can be compared: an agent may not hold an empty message, and a result without a call is told with
 /// a sentence before it.
-fn compared(said: &[Said]) -> Vec<Said> {
+pub(crate) fn compared(said: &[Said]) -> Vec<Said> {
     let said = conversation::without_tools(said);
     let told = |text: &str| match text.split_once("whose call is not in this session]\n") {
         Some((_, text)) => text.to_owned(),

@@ -3,4 +3,5 @@
 
 mod conversation;
 mod everywhere;
+mod large;
 mod trash;

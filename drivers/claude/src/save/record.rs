@@ -29,10 +29,8 @@ impl Records {
 
     /// A JSON string.
     pub(crate) fn string(&mut self, text: &str) {
-        // Writing to memory can't fail, and a string always has a JSON form.
-        if serde_json::to_writer(&mut self.bytes, text).is_err() {
-            self.json("\"\"");
-        }
+        self.bytes.reserve(text.len() + 2);
+        sepia_sdk::quoted(text, |piece| self.bytes.extend_from_slice(piece.as_bytes()));
     }
 
     /// A member that follows others.

@@ -134,8 +134,8 @@ impl Message {
     }
 
     fn string(&mut self, text: &str) {
-        // Writing to memory can't fail, and a string always has a JSON form.
-        let _ = serde_json::to_writer(&mut self.json, text);
+        self.json.reserve(text.len() + 2);
+        sepia_sdk::quoted(text, |piece| self.json.extend_from_slice(piece.as_bytes()));
     }
 
     fn open(&mut self, role: &str) {

@@ -16,7 +16,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// Changes with the layout of an entry.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 const HOST: &str = env!("CARGO_PKG_VERSION");
 
 /// A folder of what was made of components.
@@ -76,7 +76,7 @@ fn introduction_name(sha256: &[u8; 32]) -> String {
 fn load(engine: &Engine, image: &[u8]) -> Result<Component, Doubt> {
     // SAFETY: `deserialize` demands bytes that `serialize` gave, unchanged; it checks the
     // runtime's version and settings, but takes the machine code on trust. `image` comes only
-    // from `PrivateFolder::take`, which verified an HMAC-SHA256 over it under a 256-bit random key in
+    // from `PrivateFolder::take`, which verified a keyed BLAKE3 over it under a 256-bit random key in
     // a file that only this user can read, in a folder that only this user can write, and the
     // only writer of such entries is `Cache::put_code`, from `serialize`. The code covers the name
     // of the entry too, so that one entry can't stand in for another. The bytes are a private

@@ -6,7 +6,7 @@ use super::inspect::Inspection;
 use super::introduction::Introduction;
 use super::state::State;
 use super::{Core, Runtime, inspect};
-use crate::host_services::Reach;
+use crate::host_services::{Closing, Reach};
 use crate::loader::{Capability, Fault, LoadError, LoadErrorKind, manifest};
 use sepia_ir::Manifest;
 use std::borrow::Cow;
@@ -133,7 +133,7 @@ impl Code {
         let fault =
             |fault: Fault| LoadError::new(LoadErrorKind::Start, format!("it can't say who it is: {}", fault.message));
         let Core { clock, .. } = self.runtime.core()?;
-        let reach = Reach::new(name.into(), Vec::new());
+        let reach = Reach::new(name.into(), Vec::new(), Closing::default());
         let limits = &self.runtime.limits;
         let mut sandbox = Sandbox::enter(&ready.guest, clock, limits, reach, name, CALL).await.map_err(fault)?;
         let identity = ready.identity.load(&mut sandbox.store, &sandbox.instance).map_err(misfit)?;

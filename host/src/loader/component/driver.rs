@@ -5,7 +5,7 @@ use super::bindings::exports::sepia::driver::session_read::Guest;
 use super::call::{Sandbox, within};
 use super::code::{Code, Ready};
 use super::pull::{self, Pulled};
-use crate::host_services::Reach;
+use crate::host_services::{Closing, Reach};
 use crate::loader::check::{self, Breach};
 use crate::loader::{
     About, Capability, Driver, Fault, FaultKind, NativeCopy, Rescan, ScanBasis, SessionRead, SessionWrite, Trace,
@@ -35,13 +35,14 @@ pub(super) struct GrantedGuest {
     capabilities: Vec<Capability>,
     pub(super) driver: Arc<str>,
     stores: Vec<GrantedStore>,
+    closing: Closing,
 }
 
 impl ComponentDriver {
     pub(super) fn new(code: Code, about: About, stores: Vec<GrantedStore>) -> Self {
         let driver = about.manifest.id.as_str().into();
         let capabilities = about.capabilities.clone();
-        Self { about, guest: GrantedGuest { code, capabilities, driver, stores } }
+        Self { about, guest: GrantedGuest { code, capabilities, driver, stores, closing: Closing::default() } }
     }
 }
 
@@ -59,8 +60,10 @@ impl Driver for ComponentDriver {
         self.guest.can(Capability::SessionWrite).then_some(&self.guest as &dyn SessionWrite)
     }
 
-    /// Nothing runs between calls.
-    async fn shutdown(&self) {}
+    /// Nothing runs between calls but the closing of databases.
+    async fn shutdown(&self) {
+        self.guest.closing.over().await;
+    }
 }
 
 impl GrantedGuest {
@@ -104,7 +107,7 @@ impl GrantedGuest {
 
     /// A fresh instance over these stores, and the code that it is of.
     pub(super) async fn sandbox(&self, stores: Vec<Store>, call: &'static str) -> Result<(Sandbox, &Ready), Fault> {
-        let reach = Reach::new(Arc::clone(&self.driver), stores);
+        let reach = Reach::new(Arc::clone(&self.driver), stores, self.closing.clone());
         let runtime = &self.code.runtime;
         let ready = self.ready(call).await?;
         let core = runtime.core().map_err(|e| self.start(call, e.message))?;

@@ -5,17 +5,16 @@
 //! made again. Who has the user's own identity is out of scope: he can replace this program
 //! as well.
 
-use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const MAGIC: &[u8; 8] = b"sepia\0c\x01";
+const MAGIC: &[u8; 8] = b"sepia\0c\x02";
 const TAG: usize = 32;
 /// An entry is at most so large; ordinary ones have three or four MiB.
 const MOST_BYTES: u64 = 512 << 20;
@@ -71,8 +70,8 @@ impl PrivateFolder {
         let kept = content.and_then(|content| {
             let folder = self.folder()?;
             let key = self.key(&folder)?;
-            let tag = authenticate(&key, name, &content).finalize().into_bytes();
-            replace(&folder, name, &[MAGIC, &tag, &content])?;
+            let tag = authenticate(&key, name, &content);
+            replace(&folder, name, &[MAGIC, tag.as_bytes(), &content])?;
             prune(&folder, name)
         });
         if let Err(doubt) = kept {
@@ -103,15 +102,20 @@ impl PrivateFolder {
     fn read(&self, folder: &OwnedFd, name: &str) -> Result<Vec<u8>, Doubt> {
         let mut file = open_private(folder, name, 0o022)?;
         let key = self.key(folder)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0) + 1);
-        file.read_to_end(&mut bytes)?;
         let damaged = || Doubt::Unsafe("an entry was damaged or changed by somebody");
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
-        let (tag, image) = rest.split_at_checked(TAG).ok_or_else(damaged)?;
+        let mut head = [0; MAGIC.len() + TAG];
+        file.read_exact(&mut head).map_err(|e| match e.kind() {
+            ErrorKind::UnexpectedEof => damaged(),
+            _ => e.into(),
+        })?;
+        let tag = head.strip_prefix(MAGIC).and_then(|tag| <[u8; TAG]>::try_from(tag).ok()).ok_or_else(damaged)?;
+        let mut image = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
+        file.read_to_end(&mut image)?;
         // Compares in constant time.
-        authenticate(&key, name, image).verify_slice(tag).map_err(|_| damaged())?;
-        bytes.drain(..MAGIC.len() + TAG);
-        Ok(bytes)
+        if authenticate(&key, name, &image) != blake3::Hash::from_bytes(tag) {
+            return Err(damaged());
+        }
+        Ok(image)
     }
 
     /// The key, made at first use. One that is not private or not whole is replaced, which
@@ -140,21 +144,19 @@ impl PrivateFolder {
     }
 }
 
-fn authenticate(key: &[u8; 32], name: &str, image: &[u8]) -> Hmac<Sha256> {
-    // A key shorter than a block counts as filled up with zeros.
-    let mut block = [0; 64];
-    block[..key.len()].copy_from_slice(key);
-    let mut code = Hmac::<Sha256>::new(&block.into());
+/// BLAKE3 in its keyed mode, which is a message authentication code.
+fn authenticate(key: &[u8; 32], name: &str, image: &[u8]) -> blake3::Hash {
+    let mut code = blake3::Hasher::new_keyed(key);
     code.update(name.as_bytes());
     code.update(&[0]);
     code.update(image);
-    code
+    code.finalize()
 }
 
 fn open_folder(place: &Path) -> Result<OwnedFd, Doubt> {
     if let Err(error) =
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(place)
-        && error.kind() != std::io::ErrorKind::AlreadyExists
+        && error.kind() != ErrorKind::AlreadyExists
     {
         return Err(error.into());
     }

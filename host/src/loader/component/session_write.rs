@@ -2,9 +2,10 @@
 //! beginning to its end.
 
 use super::bindings::exports::sepia::driver::session_write::Guest;
+use super::bindings::exports::sepia::driver::tool_vocabulary;
 use super::call::{Sandbox, within};
 use super::driver::GrantedGuest;
-use crate::loader::{Draft, Fault, SessionWrite, check};
+use crate::loader::{Draft, Fault, SessionWrite, Vocabulary, check};
 use async_trait::async_trait;
 use sepia_ir::{
     Artifact, CheckpointRef, DeleteOutcome, FileVersion, MessageNode, RewindPlan, SaveOptions, SaveReport, Session,
@@ -38,24 +39,23 @@ impl GrantedGuest {
         self.writing(self.open_for_writing(call, trash)?, call).await
     }
 
-    async fn translated(&self, call: &'static str, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
-        let Some(exports) = &self.ready(call).await?.vocabulary else { return Ok(vec![None; calls.len()]) };
+    /// An instance for the tools, which reaches no store.
+    async fn tools(&self, call: &'static str) -> Result<Option<OpenVocabulary>, Fault> {
+        let Some(exports) = &self.ready(call).await?.vocabulary else { return Ok(None) };
         let (mut sandbox, _) = self.sandbox(Vec::new(), call).await?;
         let guest = exports.load(&mut sandbox.store, &sandbox.instance);
         let guest = guest.map_err(|e| self.start(call, super::call::reason(&e)))?;
-        let until = sandbox.until();
-        let answer = if call == OWN {
-            within(until, guest.call_from_common(&mut sandbox.store, &calls)).await
-        } else {
-            within(until, guest.call_to_common(&mut sandbox.store, &calls)).await
-        };
-        let translated = sandbox.judge(call, answer)?;
-        self.checked(call, check::translated(translated, calls.len()))
+        Ok(Some(OpenVocabulary { sandbox, guest, driver: Arc::clone(&self.driver) }))
     }
 }
 
 #[async_trait]
 impl SessionWrite for GrantedGuest {
+    async fn prepare(&self) {
+        // Kept, with its failure, for the call that follows.
+        let _ = self.ready(BEGIN).await;
+    }
+
     async fn begin(
         &self,
         header: Session,
@@ -128,11 +128,48 @@ impl SessionWrite for GrantedGuest {
     }
 
     async fn common_tools(&self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
-        self.translated(COMMON, calls).await
+        match self.tools(COMMON).await? {
+            Some(mut tools) => tools.common_tools(calls).await,
+            None => Ok(vec![None; calls.len()]),
+        }
     }
 
     async fn own_tools(&self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
-        self.translated(OWN, calls).await
+        match self.tools(OWN).await? {
+            Some(mut tools) => tools.own_tools(calls).await,
+            None => Ok(vec![None; calls.len()]),
+        }
+    }
+
+    async fn vocabulary(&self) -> Result<Option<Box<dyn Vocabulary>>, Fault> {
+        Ok(self.tools(COMMON).await?.map(|tools| Box::new(tools) as Box<dyn Vocabulary>))
+    }
+}
+
+/// An instance that translates calls of tools: it keeps nothing and reaches nothing, so that it serves a whole
+/// session.
+struct OpenVocabulary {
+    sandbox: Sandbox,
+    guest: tool_vocabulary::Guest,
+    driver: Arc<str>,
+}
+
+#[async_trait]
+impl Vocabulary for OpenVocabulary {
+    async fn common_tools(&mut self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
+        let Self { sandbox, guest, driver } = self;
+        sandbox.arm();
+        let answer = within(sandbox.until(), guest.call_to_common(&mut sandbox.store, &calls)).await;
+        let translated = check::translated(sandbox.judge(COMMON, answer)?, calls.len());
+        translated.map_err(|breach| breach.into_fault(driver, COMMON))
+    }
+
+    async fn own_tools(&mut self, calls: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
+        let Self { sandbox, guest, driver } = self;
+        sandbox.arm();
+        let answer = within(sandbox.until(), guest.call_from_common(&mut sandbox.store, &calls)).await;
+        let translated = check::translated(sandbox.judge(OWN, answer)?, calls.len());
+        translated.map_err(|breach| breach.into_fault(driver, OWN))
     }
 }
 

@@ -70,13 +70,17 @@ impl Outline {
             self.links.push(Link::of(node));
             self.roles.push(node.role);
             if !node.tool_calls.is_empty() {
-                let call = |call: &sepia_ir::ToolCall| OpenCall { id: call.id.clone(), tool: call.name.clone() };
-                self.calls.insert(at, node.tool_calls.iter().map(call).collect());
+                self.calls.insert(at, calls_of(node));
             }
             if node.role == Role::Tool {
                 self.answers.insert(at, node.tool_call_id.clone().unwrap_or_default());
             }
         }
+    }
+
+    /// Whether the nodes so far are one line, and none of them but the last is the tip.
+    pub(super) fn is_line(&self, tip: i64) -> bool {
+        self.links.windows(2).all(|two| two[1].parent == Some(two[0].node) && two[0].node != tip)
     }
 
     /// Decides how the session is handed over. Ids are given anew, from 0 and without gaps.
@@ -91,43 +95,21 @@ impl Outline {
         // What still waits for its result once a node has been heard.
         let mut open: HashMap<usize, Vec<OpenCall>> = HashMap::new();
         let mut plan = Plan::default();
-        let mut next = 0;
-        let mut number = || {
-            next += 1;
-            next - 1
-        };
+        let mut numbers = Numbers::default();
         let mut given: Vec<i64> = Vec::with_capacity(self.links.len());
         for at in 0..self.links.len() {
             let parent = parent_of(at);
             let mut waiting = parent.and_then(|parent| open.get(&parent)).cloned().unwrap_or_default();
-            let source = self.links[at].node;
-            let mut step = Step { source, parent: parent.map(|parent| given[parent]), ..Step::default() };
-            if self.roles[at] == Role::Tool {
-                let answered = self.answers.get(&at);
-                match waiting.iter().position(|call| Some(&call.id) == answered) {
-                    Some(known) => drop(waiting.remove(known)),
-                    None => step.is_orphan = true,
-                }
-            }
-            // What the program notes for itself interrupts nobody.
-            let speaks = matches!(self.roles[at], Role::User | Role::Assistant) || step.is_orphan;
-            if speaks {
-                for call in std::mem::take(&mut waiting) {
-                    let closing = Closing { node: number(), parent: step.parent.unwrap_or_default(), call };
-                    step.parent = Some(closing.node);
-                    step.before.push(closing);
-                }
-            }
-            step.node = number();
+            let heard = Heard {
+                source: self.links[at].node,
+                role: self.roles[at],
+                answers: self.answers.get(&at).map(String::as_str),
+                calls: self.calls.get(&at).map_or(&[], Vec::as_slice),
+            };
+            let mut step = heard.step(parent.map(|parent| given[parent]), &mut waiting, &mut numbers);
             given.push(step.node);
-            waiting.extend(self.calls.get(&at).cloned().unwrap_or_default());
             if !parents.contains(&at) {
-                let mut last = step.node;
-                for call in std::mem::take(&mut waiting) {
-                    let closing = Closing { node: number(), parent: last, call };
-                    last = closing.node;
-                    step.after.push(closing);
-                }
+                step.after = closings(std::mem::take(&mut waiting), step.node, &mut numbers);
             } else if !waiting.is_empty() {
                 open.insert(at, waiting);
             }
@@ -142,6 +124,67 @@ impl Outline {
         }
         plan
     }
+}
+
+/// Ids as they are handed over: from 0 and without gaps.
+#[derive(Debug, Default)]
+pub(super) struct Numbers(i64);
+
+impl Numbers {
+    fn next(&mut self) -> i64 {
+        self.0 += 1;
+        self.0 - 1
+    }
+}
+
+/// What pairing asks of a node.
+pub(super) struct Heard<'a> {
+    pub(super) source: i64,
+    pub(super) role: Role,
+    /// The call that a tool node answers.
+    pub(super) answers: Option<&'a str>,
+    pub(super) calls: &'a [OpenCall],
+}
+
+impl Heard<'_> {
+    /// How the node is handed over after `parent`, for which these calls wait; then those that wait after it.
+    pub(super) fn step(&self, parent: Option<i64>, waiting: &mut Vec<OpenCall>, numbers: &mut Numbers) -> Step {
+        let mut step = Step { source: self.source, parent, ..Step::default() };
+        if self.role == Role::Tool {
+            match waiting.iter().position(|call| Some(call.id.as_str()) == self.answers) {
+                Some(known) => drop(waiting.remove(known)),
+                None => step.is_orphan = true,
+            }
+        }
+        // What the program notes for itself interrupts nobody.
+        let speaks = matches!(self.role, Role::User | Role::Assistant) || step.is_orphan;
+        if speaks {
+            for call in std::mem::take(waiting) {
+                let closing = Closing { node: numbers.next(), parent: step.parent.unwrap_or_default(), call };
+                step.parent = Some(closing.node);
+                step.before.push(closing);
+            }
+        }
+        step.node = numbers.next();
+        waiting.extend(self.calls.iter().cloned());
+        step
+    }
+}
+
+/// Results for the calls that still wait after the last node of a branch.
+pub(super) fn closings(waiting: Vec<OpenCall>, mut last: i64, numbers: &mut Numbers) -> Vec<Closing> {
+    let closing = |call| {
+        let closing = Closing { node: numbers.next(), parent: last, call };
+        last = closing.node;
+        closing
+    };
+    waiting.into_iter().map(closing).collect()
+}
+
+/// The calls that a node makes.
+pub(super) fn calls_of(node: &MessageNode) -> Vec<OpenCall> {
+    let call = |call: &sepia_ir::ToolCall| OpenCall { id: call.id.clone(), tool: call.name.clone() };
+    node.tool_calls.iter().map(call).collect()
 }
 
 #[cfg(test)]

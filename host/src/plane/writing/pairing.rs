@@ -1,30 +1,49 @@
 //! Nodes as the plan has them: numbered anew, closed calls answered, lone results told as text.
 
 use super::losses::Losses;
-use super::outline::{Closing, Plan};
+use super::outline::{Closing, Plan, Step};
+use super::straight::Straight;
 use sepia_ir::{LossKind, MessageNode, Role, ToolCallStatus, ToolResult};
 
 /// What an unanswered call is answered with.
 const INTERRUPTED: &str = "The call was interrupted before it had a result.";
 
-/// Applies a plan to nodes as they come.
+/// Applies a plan, or pairs a line, to nodes as they come.
 pub(super) struct Pairing {
-    plan: Plan,
-    at: usize,
+    way: Way,
+    /// Ids of the nodes so far, as they are handed over and where they come from.
+    given: Vec<(i64, i64)>,
+}
+
+enum Way {
+    Planned(std::vec::IntoIter<Step>),
+    Straight(Straight),
 }
 
 impl Pairing {
-    pub(super) fn new(plan: Plan) -> Self {
-        Self { plan, at: 0 }
+    /// By a plan.
+    pub(super) fn planned(plan: Plan) -> Self {
+        Self { way: Way::Planned(plan.steps.into_iter()), given: Vec::new() }
     }
 
-    /// The next nodes as they are handed over.
-    pub(super) fn apply(&mut self, nodes: Vec<MessageNode>, losses: &mut Losses) -> Vec<MessageNode> {
+    /// Of a session that is taken for one line.
+    pub(super) fn straight(line: Straight) -> Self {
+        Self { way: Way::Straight(line), given: Vec::new() }
+    }
+
+    /// The next nodes as they are handed over; none when the line is none.
+    pub(super) fn apply(&mut self, nodes: Vec<MessageNode>, losses: &mut Losses) -> Option<Vec<MessageNode>> {
         let mut out = Vec::with_capacity(nodes.len() + 4);
         for mut node in nodes {
-            // A session that grew since it was looked through is handed over as it was then.
-            let Some(step) = self.plan.steps.get(self.at) else { break };
-            self.at += 1;
+            let step = match &mut self.way {
+                // A session that grew since it was looked through is handed over as it was then.
+                Way::Planned(steps) => match steps.next() {
+                    Some(step) => step,
+                    None => break,
+                },
+                Way::Straight(line) => line.step(&node)?,
+            };
+            self.given.push((step.node, step.source));
             let time = node.created_at;
             out.extend(step.before.iter().map(|closing| closed(closing, time, losses)));
             node.node_id = step.node;
@@ -35,18 +54,28 @@ impl Pairing {
             out.push(node);
             out.extend(step.after.iter().map(|closing| closed(closing, time, losses)));
         }
-        out
+        Some(out)
+    }
+
+    /// What comes after the last node.
+    pub(super) fn end(&mut self, losses: &mut Losses) -> Vec<MessageNode> {
+        let Way::Straight(line) = &mut self.way else { return Vec::new() };
+        let (closings, time) = line.end();
+        closings.iter().map(|closing| closed(closing, time, losses)).collect()
     }
 
     /// The id that a node has where it comes from; none of one that was added on the way.
     pub(super) fn source_of(&self, node: i64) -> Option<i64> {
-        let steps = &self.plan.steps;
-        steps.binary_search_by_key(&node, |step| step.node).ok().map(|at| steps[at].source)
+        let given = &self.given;
+        given.binary_search_by_key(&node, |(node, _)| *node).ok().map(|at| given[at].1)
     }
 
     /// Nodes that were looked through and have not come yet.
     pub(super) fn missing(&self) -> usize {
-        self.plan.steps.len() - self.at
+        match &self.way {
+            Way::Planned(steps) => steps.len(),
+            Way::Straight(_) => 0,
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! A session on its way into an agent's store: looked through, paired, translated, handed over, and read
 //! back there.
 
+use super::delivery::{Delivered, Way};
 use super::destination::Destination;
-use super::losses::{LossCounts, Losses, ToldLoss};
+use super::losses::{LossCounts, ToldLoss};
 use super::outline::Outline;
 use super::pairing::Pairing;
-use super::reasoning;
 use super::source::Source;
-use super::translation::Translation;
+use super::straight::{self, Straight};
 use crate::loader::{Driver, SessionWrite};
 use crate::plane::{ErrorKind, Plane, PlaneError};
 use schemars::JsonSchema;
@@ -67,39 +67,46 @@ impl Plane {
             None => None,
         };
 
-        let mut outline = Outline::default();
-        source.look_through(|nodes| outline.add(nodes)).await?;
-        let mut plan = outline.plan(tip);
-        if plan.steps.is_empty() {
-            let message = "the session has no messages, and no agent resumes one without";
-            return Err(PlaneError::new(ErrorKind::Invalid, message));
-        }
-        drop(outline);
-        header.main_chain_id = plan.tip;
-        let options =
-            SaveOptions { replace: to.replace, dry_run: to.dry_run, off_branch: std::mem::take(&mut plan.off_branch) };
-
         let entry = self.new_trash_entry();
-        let mut draft = writer.begin(header, options, Arc::clone(&entry)).await?;
-        let mut losses = Losses::default();
-        let mut pairing = Pairing::new(plan);
-        let from = from.and_then(|driver| driver.session_write());
-        let mut translation = Translation::new(from, writer, &from_backend, backend);
-        let mut nodes = source.hand_over().await?;
-        while let Some(batch) = nodes.next().await? {
-            let mut batch = pairing.apply(batch, &mut losses);
-            if from_backend != backend {
-                reasoning::unsigned(&mut batch, &mut losses);
+        let way = Way {
+            from: from.and_then(|driver| driver.session_write()),
+            from_backend: &from_backend,
+            to: writer,
+            to_backend: backend,
+            trash: &entry,
+        };
+        let options = |off_branch| SaveOptions { replace: to.replace, dry_run: to.dry_run, off_branch };
+        let mut outline = Outline::default();
+        let is_all = source.look_at_start(|nodes| outline.add(nodes)).await?;
+        let mut delivered = None;
+        if !is_all && outline.is_line(tip) {
+            header.main_chain_id = straight::NO_TIP;
+            let pairing = Pairing::straight(Straight::new(tip));
+            delivered = way.deliver(header.clone(), options(Vec::new()), pairing, source.hand_over().await?).await?;
+            if delivered.is_none() {
+                // It forks further on: all of it is looked through first, then.
+                outline = Outline::default();
             }
-            translation.apply(&mut batch, &mut losses).await?;
-            draft.append(batch).await?;
         }
-        if pairing.missing() > 0 {
-            let message = "the session became shorter while it was read; its agent is at work on it, try again";
-            return Err(PlaneError::new(ErrorKind::Conflict, message));
-        }
-        let report = draft.commit().await?;
-        losses.extend(report.losses);
+        let delivered = if let Some(delivered) = delivered {
+            delivered
+        } else {
+            if !is_all {
+                source.look_through(|nodes| outline.add(nodes)).await?;
+            }
+            let mut plan = outline.plan(tip);
+            if plan.steps.is_empty() {
+                let message = "the session has no messages, and no agent resumes one without";
+                return Err(PlaneError::new(ErrorKind::Invalid, message));
+            }
+            drop(outline);
+            header.main_chain_id = plan.tip;
+            let options = options(std::mem::take(&mut plan.off_branch));
+            let nodes = source.hand_over().await?;
+            let delivered = way.deliver(header, options, Pairing::planned(plan), nodes).await?;
+            delivered.ok_or_else(|| PlaneError::new(ErrorKind::Internal, "a session that was looked through forks"))?
+        };
+        let Delivered { report, losses, pairing } = delivered;
         if let Some(kept) = Self::note_overwritten(&entry, &to.agent, &report.id)? {
             warnings.push(kept);
         }

@@ -5,6 +5,7 @@
 
 use super::losses::Losses;
 use super::ordered::{Ordered, object, string};
+use super::tools::Tools;
 use crate::loader::{Fault, SessionWrite};
 use sepia_ir::{LossKind, MessageNode, ToolUse};
 use std::collections::HashMap;
@@ -15,8 +16,8 @@ const CALLS: &str = "calls";
 
 /// Translates the calls of one session.
 pub(super) struct Translation<'a> {
-    from: Option<&'a dyn SessionWrite>,
-    to: &'a dyn SessionWrite,
+    from: Option<Tools<'a>>,
+    to: Tools<'a>,
     from_backend: &'a str,
     to_backend: &'a str,
     /// Tools by call, as they were and as they are.
@@ -31,7 +32,7 @@ impl<'a> Translation<'a> {
         from_backend: &'a str,
         to_backend: &'a str,
     ) -> Self {
-        Self { from, to, from_backend, to_backend, renamed: HashMap::new() }
+        Self { from: from.map(Tools::of), to: Tools::of(to), from_backend, to_backend, renamed: HashMap::new() }
     }
 
     /// The next nodes, their calls translated.
@@ -86,14 +87,14 @@ impl<'a> Translation<'a> {
         untouched.map(|call| ToolUse { name: call.name.clone(), arguments: call.arguments.clone() }).collect()
     }
 
-    async fn translated(&self, uses: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
-        let Some(from) = self.from.filter(|_| !uses.is_empty()) else { return Ok(vec![None; uses.len()]) };
-        let common = from.common_tools(uses).await?;
+    async fn translated(&mut self, uses: Vec<ToolUse>) -> Result<Vec<Option<ToolUse>>, Fault> {
+        let Some(from) = self.from.as_mut().filter(|_| !uses.is_empty()) else { return Ok(vec![None; uses.len()]) };
+        let common = from.common(uses).await?;
         let asked: Vec<ToolUse> = common.iter().flatten().cloned().collect();
         if asked.is_empty() {
             return Ok(common);
         }
-        let mut own = self.to.own_tools(asked).await?.into_iter();
+        let mut own = self.to.own(asked).await?.into_iter();
         Ok(common.into_iter().map(|common| common.and_then(|_| own.next().flatten())).collect())
     }
 

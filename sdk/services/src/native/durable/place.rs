@@ -6,10 +6,10 @@ use super::super::store::{LastFile, Store};
 use super::trash::TrashEntry;
 use super::{MAX_PIECE, changed, refused, strays};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt};
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A place for a file, and a file beside it that is not seen yet. Dropping it takes that away.
@@ -201,10 +201,16 @@ pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir,
 
 /// Has the system write down what names a directory holds.
 pub(super) fn synced(dir: &Dir) -> io::Result<()> {
-    let handle = dir.open_dir(Path::new("."))?;
+    // The directory's own handle only leads to it, and nothing can be written down through such a one.
+    let handle = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let handle = match handle {
+        // One that may be written and not read.
+        Err(rustix::io::Errno::ACCESS) => return Ok(()),
+        handle => handle?,
+    };
     match rustix::fs::fsync(&handle) {
         // Some file systems have nothing to write down for a directory.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::BADF | rustix::io::Errno::ROFS) | Ok(()) => Ok(()),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::ROFS) | Ok(()) => Ok(()),
         Err(e) => Err(e.into()),
     }
 }

@@ -116,6 +116,11 @@ impl WriteConnection {
         unseen.place.take().map_or(Ok(()), |place| place.put(Some(0)))
     }
 
+    /// Whether a transaction is open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.lock().as_ref().is_some_and(|open| !open.connection.is_autocommit())
+    }
+
     /// Forgets its changes.
     pub fn rollback(&self) -> Result<(), ServiceError> {
         self.transaction("ROLLBACK")
