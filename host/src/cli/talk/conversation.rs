@@ -156,6 +156,10 @@ impl Conversation {
                     return Ok(());
                 }
                 let option = self.answering.option(&asked).map(|option| option.option_id.clone());
+                if self.answering == Answering::Deny {
+                    let title = crate::text::clean_line(&asked.title, 400);
+                    self.screen.line(&format!("refused: {title} (--allow permits what the agent asks for)"))?;
+                }
                 self.decide(&asked, option.as_deref()).await
             }
             "sepia:permission_answered" => {
