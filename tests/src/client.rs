@@ -249,6 +249,11 @@ impl Silent {
         Self { child, stdin, stdout, next_id: 0 }
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks, without waiting.
     pub fn ask(&mut self, method: &str, params: &Value) {
         self.next_id += 1;
