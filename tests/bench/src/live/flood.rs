@@ -65,7 +65,7 @@ impl Told {
         let mut ends = 0;
         while ends < SUBSCRIPTIONS {
             let line = server.read()?.as_bytes();
-            if !line.get(..60).is_some_and(|start| memmem::find(start, b"session.event").is_some()) {
+            if line.get(..60).is_none_or(|start| memmem::find(start, b"session.event").is_none()) {
                 continue;
             }
             told.notifications += 1;
