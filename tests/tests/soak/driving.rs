@@ -75,7 +75,7 @@ impl<'a> Soak<'a> {
         client.get("events.subscribe", &json!({}));
         for session in sessions.iter_mut().filter(|session| !session.stored) {
             let created = client.get("sessions.create", &json!({"cwd": session.cwd, "agent": "claude"}));
-            session.id = created["id"].as_str().unwrap().to_owned();
+            created["id"].as_str().unwrap().clone_into(&mut session.id);
             session.live = true;
         }
         let by_id = sessions.iter().enumerate().map(|(at, session)| (session.id.clone(), at)).collect();

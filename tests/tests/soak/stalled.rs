@@ -32,7 +32,7 @@ impl Stalled {
         let mut events = Vec::new();
         wait_until("its turn ended although nobody reads", || {
             let stored = client.get("sessions.events", &json!({"id": self.id}));
-            events = stored["events"].as_array().unwrap().clone();
+            events.clone_from(stored["events"].as_array().unwrap());
             events.last().is_some_and(|event| event["type"] == "runFinished")
         });
         let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
