@@ -7,6 +7,7 @@
 
 use crate::process::Variable;
 use rustix::process::{Pid, Signal, kill_process};
+use sepia_services::start_ticks;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -65,7 +66,7 @@ impl Strays {
     fn write(&self, path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let own = std::process::id();
-        let start = start_of(own).unwrap_or_default();
+        let start = start_ticks(own).unwrap_or_default();
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         io::Write::write_all(&mut file, format!("{own} {start}\n").as_bytes())?;
         file.persist(path).map(drop).map_err(|e| e.error)
@@ -98,15 +99,7 @@ fn owner_lives(text: &str) -> bool {
     let (Some(pid), Some(start)) = (words.next().and_then(|word| word.parse().ok()), words.next()) else {
         return false;
     };
-    start_of(pid).is_some_and(|actual| actual.to_string() == start)
-}
-
-/// When a process started, in ticks since the system did: tells a process from a later one with
-/// its id.
-pub(crate) fn start_of(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in brackets and may hold anything.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    start_ticks(pid).is_some_and(|actual| actual.to_string() == start)
 }
 
 /// Ends all processes with one of these tokens; whether none is left.
@@ -154,7 +147,7 @@ fn with_token(tokens: &[&str]) -> Vec<Pid> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
-    use super::{Strays, owner_lives, start_of, with_token};
+    use super::{Strays, owner_lives, start_ticks, with_token};
     use std::process::{Command, Stdio};
 
     #[test]
@@ -196,7 +189,7 @@ mod tests {
     #[test]
     fn a_process_is_told_by_its_start_too() {
         let own = std::process::id();
-        let start = start_of(own).unwrap();
+        let start = start_ticks(own).unwrap();
         assert!(owner_lives(&format!("{own} {start}")));
         assert!(!owner_lives(&format!("{own} {}", start + 1)));
         assert!(!owner_lives("") && !owner_lives("x y"));

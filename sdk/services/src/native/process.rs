@@ -7,12 +7,22 @@ use cap_std::fs::MetadataExt;
 const COMMAND_LINE: usize = 4 << 10;
 
 /// Start time of a running process in clock ticks since boot; none when there is no such
-/// process. Field 22 of `/proc/<pid>/stat`; systems without `/proc` answer none.
+/// process, or it has ended and nobody has waited for it yet. Field 22 of `/proc/<pid>/stat`;
+/// systems without `/proc` answer none.
 pub fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    running_since(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Start time in what `/proc/<pid>/stat` holds of a process that runs.
+fn running_since(stat: &str) -> Option<u64> {
     // The second field is the program's name in parentheses and may hold anything.
-    let after_name = &stat[stat.rfind(')')? + 1..];
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    // A zombie holds nothing any more, and where the first process of a container waits for
+    // nobody it stays for ever; `X` and `x` are on their way out.
+    if matches!(fields.next()?, "Z" | "X" | "x") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
 }
 
 /// Program and arguments of a running process, a space between them, at most 4 KiB; none when
@@ -59,12 +69,38 @@ fn holder(locks: &[(&str, u32)], device: u64, inode: u64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{command_line, holder, lock, start_ticks};
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use super::{command_line, holder, lock, running_since, start_ticks};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn this_process_runs_and_an_impossible_one_does_not() {
         assert!(start_ticks(std::process::id()).is_some_and(|ticks| ticks > 0));
         assert_eq!(start_ticks(u32::MAX), None);
+    }
+
+    #[test]
+    fn the_name_of_a_program_moves_no_field() {
+        let stat = |state: &str| format!("7 (a) S 1 (b)) {state} 1 7 7 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 1 0 4711 9 9");
+        assert_eq!(running_since(&stat("S")), Some(4711));
+        assert_eq!(running_since(&stat("Z")), None);
+        assert_eq!(running_since("7 (a) S 1"), None);
+        assert_eq!(running_since(""), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn one_that_has_ended_and_is_not_waited_for_does_not_run() {
+        let mut ended = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(start_ticks(ended.id()).is_some());
+        drop(ended.stdin.take());
+        let stat = || std::fs::read_to_string(format!("/proc/{}/stat", ended.id())).unwrap();
+        while !stat().contains(") Z ") {
+            std::thread::yield_now();
+        }
+        assert_eq!(start_ticks(ended.id()), None);
+        ended.wait().unwrap();
     }
 
     #[test]
