@@ -25,7 +25,8 @@ pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, serve
     acp::resume(pointed(command, machine, server), session, machine.cwd(), &prompt(Program::ClaudeAgentAcp))
 }
 
-fn pointed<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> &'a mut Command {
+/// A command that knows the machine, and the model server for its model.
+pub(crate) fn pointed<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> &'a mut Command {
     confined(command, machine)
         .env("ANTHROPIC_BASE_URL", server)
         .env("ANTHROPIC_API_KEY", KEY)

@@ -15,16 +15,23 @@ const MODEL: &str = "claude-sonnet-4-6";
 
 /// `session/load` and `session/prompt`: the answer that comes in updates.
 pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
+    // Without the variable a daemon is started that outlives the program.
+    pointed(command, machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local");
+    acp::resume(command, session, machine.cwd(), &prompt(Program::Cline))
+}
+
+/// A command that knows the machine, and the model server for its model.
+pub(crate) fn pointed<'a>(
+    command: &'a mut Command,
+    machine: &Machine,
+    server: &str,
+) -> Result<&'a mut Command, Failed> {
     settings(machine, server)?;
-    confined(command, machine)
-        .arg("--acp")
+    Ok(confined(command, machine)
         .env("CLINE_API_KEY", KEY)
         .env("CLINE_PROVIDER", PROVIDER)
         .env("CLINE_MODEL", MODEL)
-        // Without it a daemon is started that outlives the program.
-        .env("CLINE_SESSION_BACKEND_MODE", "local")
-        .env("CLINE_NO_AUTO_UPDATE", "1");
-    acp::resume(command, session, machine.cwd(), &prompt(Program::Cline))
+        .env("CLINE_NO_AUTO_UPDATE", "1"))
 }
 
 /// Where the provider is can only be said in the settings of a person.

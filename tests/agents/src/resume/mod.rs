@@ -2,8 +2,8 @@
 //! shown then.
 
 mod acp;
-mod claude;
-mod cline;
+pub(crate) mod claude;
+pub(crate) mod cline;
 
 use crate::Failed;
 use crate::conversation::{self, Part};
