@@ -1,6 +1,7 @@
 //! The other end of `sepia serve`: requests, answers, and the notifications between them. Every
 //! wait has a limit.
 
+use super::events::line;
 use crate::Failed;
 use crate::process_group::{Ended, Group};
 use serde_json::{Value, json};
@@ -73,6 +74,15 @@ impl Client {
             }
             self.hear(deadline).map_err(|e| format!("no {method} came: {e}"))?;
         }
+    }
+
+    /// Names and types of what nobody has taken, for a report.
+    pub(super) fn untaken(&self) -> String {
+        let lists = self.untaken.iter().map(|frame| match frame["params"]["events"].as_array() {
+            Some(events) => line(events),
+            None => frame["params"].to_string(),
+        });
+        lists.collect::<Vec<_>>().join("; ")
     }
 
     /// Closes its stdin and waits for its end.

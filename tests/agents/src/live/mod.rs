@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::model_server::ModelServer;
 use crate::options::Options;
 use crate::programs::{Program, Programs};
-use crate::resume::{claude, cline};
+use crate::resume::{claude, cline, confined};
 use crate::say;
 use proof::Proof;
 use session::Live;
@@ -30,6 +30,9 @@ use std::time::Instant;
 
 /// An agent, and the program that it is live with.
 const AGENTS: &[(&str, Program)] = &[("claude", Program::ClaudeAgentAcp), ("cline", Program::Cline)];
+
+/// A conversation that is wrong is shown whole in what is said of it; so much of it tells why.
+const LONGEST: usize = 6_000;
 
 /// Proves the agents that the options ask for; whether all was well.
 pub(crate) fn prove(options: &Options, programs: &Programs) -> Result<bool, Failed> {
@@ -81,7 +84,10 @@ fn tell(program: Program, name: &str, start: Instant, outcome: Result<String, Fa
     let (label, millis) = (program.label(), start.elapsed().as_millis());
     match &outcome {
         Ok(seen) => say(&format!("live {label}: {name}: ok, {seen} ({millis} ms)")),
-        Err(e) => say(&format!("live {label}: {name}: failed ({millis} ms)\n    {e}")),
+        Err(e) => {
+            let why: String = e.to_string().chars().take(LONGEST).collect();
+            say(&format!("live {label}: {name}: failed ({millis} ms)\n    {why}"));
+        }
     }
     outcome.is_ok()
 }
@@ -89,7 +95,7 @@ fn tell(program: Program, name: &str, start: Instant, outcome: Result<String, Fa
 /// `sepia serve` on the machine. The variables of both agents do no harm to each other.
 fn serve(options: &Options, programs: &Programs, machine: &Machine, server: &str) -> Result<Command, Failed> {
     let mut serve = Command::new(&options.program);
-    cline::pointed(claude::pointed(&mut serve, machine, server), machine, server)?;
+    cline::point(claude::point(confined(&mut serve, machine), server), machine, server)?;
     serve.env("SEPIA_INHERIT_ENV", "1").env("SEPIA_LIST_TIMEOUT_MS", crate::sepia::LISTING).arg("serve");
     for (agent, program) in AGENTS.iter().filter(|(agent, _)| options.has_target(agent)) {
         let mut command = words(&programs.command(*program)?)?;

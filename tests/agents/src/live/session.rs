@@ -1,6 +1,7 @@
 //! A live session of `sepia serve`: its turns, its permissions, and the markers of the node.
 
 use super::client::Client;
+use super::events::line;
 use super::script::Turn;
 use crate::Failed;
 use crate::process_group::Ended;
@@ -83,7 +84,8 @@ impl Live {
         limit: Duration,
         mut events: Vec<Value>,
     ) -> Result<Vec<Value>, Failed> {
-        let ended = self.client.answer(request, limit)?;
+        let ended = self.client.answer(request, limit);
+        let ended = ended.map_err(|e| format!("{e}; this came and was not awaited: {}", self.client.untaken()))?;
         if ended["stopReason"] != stop {
             return Err(format!("the turn ended with {ended}, not with {stop}").into());
         }
@@ -117,7 +119,7 @@ impl Live {
         let mut events = Vec::new();
         loop {
             let told = self.client.notification("session.event", LIMIT);
-            let told = told.map_err(|e| format!("{e}; these events came: {events:?}"))?;
+            let told = told.map_err(|e| format!("{e}; these events came: {}", line(&events)))?;
             if told["sessionId"] != self.id.as_str() || told.get("lagged").is_some() {
                 return Err(format!("these events are not the session's, or some were lost: {told}").into());
             }

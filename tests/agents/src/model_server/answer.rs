@@ -15,14 +15,15 @@ pub(super) fn is_turn(method: &Method, url: &str) -> bool {
     *method == Method::Post && path(url).ends_with("/messages")
 }
 
-/// The answer to a request; `said` is what the model says when a turn is asked for.
-pub(super) fn to(method: &Method, url: &str, body: &Value, said: &Answer) -> Sent {
+/// The answer to a request; `said` is what the model says when a turn is asked for. No two have
+/// one `number`: a program takes messages with the same id for pieces of one.
+pub(super) fn to(method: &Method, url: &str, body: &Value, said: &Answer, number: u64) -> Sent {
     let path = path(url);
     match method {
         // Asked by one program before its first turn, to see whether anybody is there.
         Method::Head => Response::from_data(Vec::new()),
         Method::Post if path.ends_with("/messages/count_tokens") => json(200, &json!({"input_tokens": 10})),
-        Method::Post if path.ends_with("/messages") => turn(body, said),
+        Method::Post if path.ends_with("/messages") => turn(body, said, number),
         Method::Get if path.ends_with("/models") => json(200, &json!({"data": [], "has_more": false})),
         _ => {
             let error = json!({"type": "not_found_error", "message": format!("there is no {path}")});
@@ -36,10 +37,10 @@ fn path(url: &str) -> &str {
 }
 
 /// A turn of the model: one block, and why it stops there.
-fn turn(body: &Value, said: &Answer) -> Sent {
+fn turn(body: &Value, said: &Answer, number: u64) -> Sent {
     let message = |content: Value, stop: Value| {
         json!({
-            "id": "msg_loopback",
+            "id": format!("msg_loopback_{number}"),
             "type": "message",
             "role": "assistant",
             "model": body["model"],

@@ -16,6 +16,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::mem;
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub(crate) struct ModelServer {
 #[derive(Default)]
 struct Shared {
     rules: Vec<Rule>,
+    /// How many answers were begun.
+    answers: AtomicU64,
     state: Mutex<State>,
     /// Told of each change of the state.
     changed: Condvar,
@@ -135,7 +138,8 @@ fn serve(mut request: Request, shared: &Shared) {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let url = request.url().to_owned();
     let (said, delay) = rule::answer(&shared.rules, &body);
-    let answer = answer::to(request.method(), &url, &body, &said);
+    let number = shared.answers.fetch_add(1, Ordering::Relaxed);
+    let answer = answer::to(request.method(), &url, &body, &said, number);
     let delay = if answer::is_turn(request.method(), &url) { delay } else { Duration::ZERO };
     // Recorded before it is answered: whoever has the answer finds the request.
     let mut state = shared.state();
@@ -231,6 +235,7 @@ mod tests {
         let sent: Value = serde_json::from_str(events[2]["delta"]["partial_json"].as_str().unwrap()).unwrap();
         assert_eq!(sent, input);
         assert_eq!(events[4]["delta"]["stop_reason"], "tool_use");
+        assert_ne!(events[0]["message"]["id"], whole["id"]);
     }
 
     #[test]

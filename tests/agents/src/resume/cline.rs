@@ -16,18 +16,14 @@ const MODEL: &str = "claude-sonnet-4-6";
 /// `session/load` and `session/prompt`: the answer that comes in updates.
 pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
     // Without the variable a daemon is started that outlives the program.
-    pointed(command, machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local");
+    point(confined(command, machine), machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local");
     acp::resume(command, session, machine.cwd(), &prompt(Program::Cline))
 }
 
-/// A command that knows the machine, and the model server for its model.
-pub(crate) fn pointed<'a>(
-    command: &'a mut Command,
-    machine: &Machine,
-    server: &str,
-) -> Result<&'a mut Command, Failed> {
+/// Points the program's model at the server, also in the settings that the machine has for it.
+pub(crate) fn point<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> Result<&'a mut Command, Failed> {
     settings(machine, server)?;
-    Ok(confined(command, machine)
+    Ok(command
         .env("CLINE_API_KEY", KEY)
         .env("CLINE_PROVIDER", PROVIDER)
         .env("CLINE_MODEL", MODEL)

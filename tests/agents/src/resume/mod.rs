@@ -75,7 +75,7 @@ fn urls(asked: &[Recorded]) -> String {
 
 /// What every program gets: the machine, and no way out of it. Requests to anywhere but the
 /// loopback interface go to a proxy that isn't there.
-fn confined<'a>(command: &'a mut Command, machine: &Machine) -> &'a mut Command {
+pub(crate) fn confined<'a>(command: &'a mut Command, machine: &Machine) -> &'a mut Command {
     const NOWHERE: &str = "http://127.0.0.1:9";
     machine.confine(command);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
