@@ -50,6 +50,8 @@ pub struct Limits {
     /// Time that a change of the overlay waits for another process that is at it; such a change
     /// takes milliseconds. `SEPIA_META_TIMEOUT_MS`.
     pub overlay_wait: Duration,
+    /// Sessions that are live at once; each has a process, or several. `SEPIA_MAX_LIVE_SESSIONS`.
+    pub live_sessions: usize,
     /// One frame of an agent's program, bytes: an update with a picture in it has tens of MB.
     /// `SEPIA_AGENT_FRAME_MB`.
     pub agent_frame: usize,
@@ -90,6 +92,7 @@ impl Default for Limits {
             concurrent_requests: 64,
             answer_in_memory: 8 << 20,
             overlay_wait: Duration::from_secs(5),
+            live_sessions: 256,
             agent_frame: 128 << 20,
             agent_call: Duration::from_mins(2),
             cancel: Duration::from_secs(10),
@@ -125,6 +128,9 @@ impl Limits {
             &mut limits.events_age,
             number("SEPIA_EVENTS_MAX_DAYS").map(|days| Duration::from_secs(days.saturating_mul(86_400))),
         );
+        limits.live_sessions = number("SEPIA_MAX_LIVE_SESSIONS")
+            .and_then(|number| usize::try_from(number).ok())
+            .unwrap_or(limits.live_sessions);
         limits.permission = millis("SEPIA_PERMISSION_TTL_MS");
         limits.events_bytes =
             number("SEPIA_EVENTS_MAX_MB").map_or(limits.events_bytes, |mb| mb.saturating_mul(1 << 20));

@@ -249,6 +249,16 @@ impl Silent {
         Self { child, stdin, stdout, next_id: 0 }
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
     /// Asks, without waiting.
     pub fn ask(&mut self, method: &str, params: &Value) {
         self.next_id += 1;

@@ -39,8 +39,17 @@ fn group(pid: u32) -> Option<u32> {
 
 /// The most memory that a process had resident so far, bytes.
 pub fn peak_memory(pid: u32) -> u64 {
+    memory(pid, "VmHWM:")
+}
+
+/// What a process has resident, bytes.
+pub fn resident_memory(pid: u32) -> u64 {
+    memory(pid, "VmRSS:")
+}
+
+fn memory(pid: u32, what: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 

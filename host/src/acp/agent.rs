@@ -5,11 +5,11 @@ use super::part::PromptPart;
 use super::permission::Outcome;
 use super::protocol::{Initialize, OfSession, OpenSession, PermissionAnswer, Prompt, SetConfigOption};
 use super::runtimes::Runtime;
-use super::strays::{Mark, Strays};
+use super::strays::Strays;
 use crate::jsonrpc::{
     CallError, Calls, ErrorObject, Fragment, Id, Message, NotTaken, Notification, Outgoing, Request, code, line,
 };
-use crate::process::{Bounds, Connection, EndKind, Environment, Incoming, Launch};
+use crate::process::{self, Bounds, Connection, EndKind, Environment, Incoming, Launch, ROOM};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 /// Messages of an agent that may wait for whoever takes them.
@@ -28,6 +28,11 @@ const FRAMES_AHEAD: usize = 1_024;
 const NOISE: u32 = 1_000;
 /// How long an agent has to end by itself once its stdin is closed.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long an agent that is let go has to take what it is told last.
+const TELLING: Duration = Duration::from_millis(200);
+/// Longest id of a session, bytes.
+const LONGEST_ID: usize = 512;
 
 /// Why an agent could not do what it was asked.
 #[derive(Debug, Clone)]
@@ -83,7 +88,6 @@ pub(crate) struct Agent {
     /// What it is called in messages.
     name: Arc<str>,
     call: Duration,
-    _mark: Arc<Option<Mark>>,
 }
 
 /// Something that an agent says.
@@ -93,14 +97,47 @@ pub(crate) enum Said {
     Answered,
     /// A question, which wants an answer.
     Request(Request),
-    /// News.
-    Notification(Notification),
+    /// News, and its share of the room for what is on its way from the agent.
+    Notification(Notification, OwnedSemaphorePermit),
+}
+
+/// How many agents run.
+#[derive(Debug, Clone)]
+pub(crate) struct Running(Arc<watch::Sender<usize>>);
+
+/// One that does.
+#[derive(Debug)]
+struct OneMore(Running);
+
+impl Running {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(watch::channel(0).0))
+    }
+
+    fn one_more(&self) -> OneMore {
+        self.0.send_modify(|count| *count += 1);
+        OneMore(self.clone())
+    }
+
+    /// Ready when none does.
+    pub(crate) async fn none(&self) {
+        let mut running = self.0.subscribe();
+        // The sender is our own, so it is there.
+        let _none = running.wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for OneMore {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
 }
 
 /// What a running agent says, in its order.
 #[derive(Debug)]
 pub(crate) struct Messages {
-    incoming: mpsc::Receiver<Message>,
+    incoming: mpsc::Receiver<process::Said>,
     calls: Calls,
     connection: Arc<Connection>,
 }
@@ -112,6 +149,7 @@ impl Agent {
         directory: &Path,
         limits: &AgentLimits,
         strays: &Strays,
+        running: &Running,
     ) -> Result<(Self, Messages), AgentError> {
         let name: Arc<str> = runtime.label.as_str().into();
         let (token, variable) = Strays::token();
@@ -131,8 +169,11 @@ impl Agent {
             frames_ahead: FRAMES_AHEAD,
             farewell: FAREWELL,
         };
-        let (sender, incoming) = mpsc::channel(MESSAGES_AHEAD);
-        let connection = Connection::start(&launch, bounds, Incoming::All(sender)).map_err(|e| {
+        let (to, incoming) = mpsc::channel(MESSAGES_AHEAD);
+        let room = Arc::new(Semaphore::new(ROOM as usize));
+        // Both until the process is gone, whoever still has it.
+        let kept = (strays.remember(&token), running.one_more());
+        let connection = Connection::start(&launch, bounds, Incoming::All { to, room }, kept).map_err(|e| {
             let (program, directory) = (runtime.program.display(), directory.display());
             AgentError::new(format!(
                 "{name} could not be started as `{program}` in {directory}; check that both are there"
@@ -140,10 +181,9 @@ impl Agent {
             .because(Some(e.to_string()))
         })?;
         let connection = Arc::new(connection);
-        let mark = Arc::new(strays.remember(connection.leader(), &token));
         let calls = connection.peer().calls().clone();
         let messages = Messages { incoming, calls, connection: Arc::clone(&connection) };
-        Ok((Self { connection, capabilities: Arc::default(), name, call: limits.call, _mark: mark }, messages))
+        Ok((Self { connection, capabilities: Arc::default(), name, call: limits.call }, messages))
     }
 
     /// Asks what it can do.
@@ -164,8 +204,10 @@ impl Agent {
         let params = OpenSession { session_id: None, cwd, mcp_servers: [] };
         let answer = value(&self.ask("session/new", &params).await?);
         match answer["sessionId"].as_str() {
-            Some(id) if !id.is_empty() => Ok((id.to_owned(), answer)),
-            _ => Err(AgentError::new(format!("{} began a session and did not say its id", self.name))),
+            Some(id) if !id.is_empty() && id.len() <= LONGEST_ID && !id.chars().any(char::is_control) => {
+                Ok((id.to_owned(), answer))
+            }
+            _ => Err(AgentError::new(format!("{} began a session and gave it no id that can be used", self.name))),
         }
     }
 
@@ -181,11 +223,27 @@ impl Agent {
         self.ask("session/set_config_option", &params).await.map(|_| ())
     }
 
-    /// Lets it work on a prompt until the turn ends, however long that takes.
-    pub(crate) async fn prompt(&self, id: &str, parts: &[PromptPart]) -> Result<Value, AgentError> {
-        let params = Prompt { session_id: id, prompt: parts };
-        let answer = self.connection.peer().call("session/prompt", &params).await;
-        answer.map(|answer| value(&answer)).map_err(|e| self.error("the prompt", e))
+    /// Sends it a prompt, and gives the end of its turn, however long that takes. It is sent when
+    /// this returns, so that what is sent later comes later.
+    pub(crate) fn prompt(
+        &self,
+        id: &str,
+        parts: &[PromptPart],
+    ) -> impl Future<Output = Result<Value, AgentError>> + Send + use<> {
+        let pending = self.connection.peer().calls().begin().map_err(|e| self.error("the prompt", e));
+        let sent = pending.and_then(|pending| {
+            let mut frame = Vec::new();
+            let params = Prompt { session_id: id, prompt: parts };
+            line::request(&mut frame, &Id::number(pending.id()), "session/prompt", &params)
+                .map_err(|e| self.unsaid(&e.to_string()))?;
+            self.send(frame)?;
+            Ok(pending)
+        });
+        let agent = self.clone();
+        async move {
+            let answer = sent?.await;
+            answer.map(|answer| value(&answer)).map_err(|e| agent.error("the prompt", e))
+        }
     }
 
     /// Asks it to end the turn that runs.
@@ -222,6 +280,14 @@ impl Agent {
         }
     }
 
+    /// Ready when it was sent all that it is to be told, or a moment later.
+    pub(crate) async fn told(&self) {
+        let (told, all_told) = oneshot::channel();
+        if self.connection.peer().sender().try_send(Outgoing::Told(told)).is_ok() {
+            let _late = timeout(TELLING, all_told).await;
+        }
+    }
+
     /// Stops it now.
     pub(crate) fn kill(&self) {
         self.connection.kill();
@@ -236,6 +302,11 @@ impl Agent {
         if lines > 0 {
             tracing::info!("{} wrote {lines} lines to its stdout that were no messages", self.name);
         }
+    }
+
+    /// Ready when it and all that it started are gone.
+    pub(crate) async fn gone(&self) {
+        self.connection.gone().await;
     }
 
     /// Why it is no more, as an error of `what` it was doing.
@@ -304,13 +375,15 @@ impl Messages {
     pub(crate) async fn next(&mut self) -> Option<Said> {
         loop {
             match self.incoming.recv().await {
-                Some(Message::Response(response)) => {
+                Some(process::Said { message: Message::Response(response), .. }) => {
                     self.calls.settle(response);
                     return Some(Said::Answered);
                 }
-                Some(Message::Request(request)) => return Some(Said::Request(request)),
-                Some(Message::Notification(note)) => return Some(Said::Notification(note)),
-                Some(Message::Batch | Message::Invalid(_)) => {}
+                Some(process::Said { message: Message::Request(request), .. }) => return Some(Said::Request(request)),
+                Some(process::Said { message: Message::Notification(note), share }) => {
+                    return Some(Said::Notification(note, share));
+                }
+                Some(process::Said { message: Message::Batch | Message::Invalid(_), .. }) => {}
                 None => {
                     self.end_calls();
                     return None;

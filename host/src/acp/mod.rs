@@ -29,7 +29,7 @@ pub(crate) mod runtimes;
 pub(crate) mod strays;
 mod update;
 
-pub(crate) use agent::{Agent, AgentError, AgentLimits, Messages, Said};
+pub(crate) use agent::{Agent, AgentError, AgentLimits, Messages, Running, Said};
 pub use capabilities::Capabilities;
 #[cfg(test)]
 pub(crate) use capabilities::PromptCapabilities;

@@ -85,6 +85,8 @@ impl PromptPart {
     pub(crate) fn without_bytes(&self) -> Self {
         /// Base64 that is kept, bytes.
         const MOST: usize = 4 << 10;
+        /// Text that is kept, bytes.
+        const MOST_TEXT: usize = 1 << 20;
         let cut = |data: &str| {
             if data.len() > MOST { String::new() } else { data.to_owned() }
         };
@@ -94,9 +96,14 @@ impl PromptPart {
             }
             Self::Audio { data, mime_type } => Self::Audio { data: cut(data), mime_type: mime_type.clone() },
             Self::Resource { resource } => Self::Resource {
-                resource: EmbeddedResource { blob: resource.blob.as_deref().map(cut), ..resource.clone() },
+                resource: EmbeddedResource {
+                    blob: resource.blob.as_deref().map(cut),
+                    text: resource.text.as_deref().map(|text| text[..text.floor_char_boundary(MOST_TEXT)].to_owned()),
+                    ..resource.clone()
+                },
             },
-            other => other.clone(),
+            Self::Text { text } => Self::Text { text: text[..text.floor_char_boundary(MOST_TEXT)].to_owned() },
+            Self::ResourceLink { .. } => self.clone(),
         }
     }
 }

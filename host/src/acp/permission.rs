@@ -5,6 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+/// Options of one request.
+const MOST_OPTIONS: usize = 64;
+
 /// A choice that an agent offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +56,7 @@ impl PermissionRequest {
     pub(crate) fn of(params: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let mut options: Vec<PermissionOption> = Vec::new();
-        for option in params["options"].as_array().into_iter().flatten() {
+        for option in params["options"].as_array().into_iter().flatten().take(MOST_OPTIONS) {
             let (option_id, name) = (text(&option["optionId"]), text(&option["name"]));
             if !option_id.is_empty() && options.iter().all(|known| known.option_id != option_id) {
                 options.push(PermissionOption { option_id, name, kind: text(&option["kind"]) });

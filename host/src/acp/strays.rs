@@ -9,7 +9,7 @@ use crate::process::Variable;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,11 +48,11 @@ impl Strays {
         (token.clone(), (VARIABLE.into(), token.into()))
     }
 
-    /// Notes a running agent. Where that can't be written the log says so: nothing is worse for
+    /// Notes an agent that is about to run. Where that can't be written the log says so: nothing is worse for
     /// it as long as nobody kills us.
-    pub(super) fn remember(&self, leader: i32, token: &str) -> Option<Mark> {
+    pub(super) fn remember(&self, token: &str) -> Option<Mark> {
         let path = self.folder.join(token);
-        match self.write(&path, leader) {
+        match self.write(&path) {
             Ok(()) => Some(Mark(path)),
             Err(e) => {
                 tracing::warn!("{} can't be written ({e}); an agent is left behind if sepia is killed", path.display());
@@ -61,26 +61,32 @@ impl Strays {
         }
     }
 
-    fn write(&self, path: &Path, leader: i32) -> io::Result<()> {
+    /// Whole under its name, or not at all: another process may look at any moment.
+    fn write(&self, path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let own = std::process::id();
         let start = start_of(own).unwrap_or_default();
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        io::Write::write_all(&mut file, format!("{own} {start} {leader}\n").as_bytes())
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        io::Write::write_all(&mut file, format!("{own} {start}\n").as_bytes())?;
+        file.persist(path).map(drop).map_err(|e| e.error)
     }
 
-    /// Ends what earlier processes of ours left behind. Takes up to a second, and nothing at all
+    /// Ends what earlier processes of ours left behind. Takes up to two seconds, and nothing at all
     /// when nothing was left; for a thread that may block.
     pub(crate) fn end_those_left(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let mut left: Vec<(String, PathBuf)> = Vec::new();
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(token) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if !is_token || fs::read_to_string(&path).is_ok_and(|text| owner_lives(&text)) {
-                continue;
+            if is_token && fs::read_to_string(&path).is_ok_and(|text| !owner_lives(&text)) {
+                left.push((token.to_owned(), path));
             }
-            if end_all(token) {
-                let _gone = fs::remove_file(&path);
+        }
+        let tokens: Vec<&str> = left.iter().map(|(token, _)| token.as_str()).collect();
+        if !tokens.is_empty() && end_all(&tokens) {
+            for (_, path) in &left {
+                let _gone = fs::remove_file(path);
             }
         }
     }
@@ -103,24 +109,20 @@ pub(crate) fn start_of(pid: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Ends all processes with this token; whether none is left.
-fn end_all(token: &str) -> bool {
-    let mut left = with_token(token);
+/// Ends all processes with one of these tokens; whether none is left.
+fn end_all(tokens: &[&str]) -> bool {
+    let mut left = with_token(tokens);
     if left.is_empty() {
         return true;
     }
     tracing::warn!("{} processes that an earlier sepia left behind are ended", left.len());
-    let deadline = Instant::now() + GRACE;
-    signal(&left, Signal::TERM);
-    while Instant::now() < deadline && !left.is_empty() {
-        std::thread::sleep(LOOK_AGAIN);
-        left = with_token(token);
-    }
-    signal(&left, Signal::KILL);
-    let deadline = Instant::now() + GRACE;
-    while Instant::now() < deadline && !left.is_empty() {
-        std::thread::sleep(LOOK_AGAIN);
-        left = with_token(token);
+    for how in [Signal::TERM, Signal::KILL] {
+        signal(&left, how);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline && !left.is_empty() {
+            std::thread::sleep(LOOK_AGAIN);
+            left = with_token(tokens);
+        }
     }
     left.is_empty()
 }
@@ -132,14 +134,14 @@ fn signal(processes: &[Pid], signal: Signal) {
     }
 }
 
-/// The processes that have the token in their environment. Those of other people can't be read,
+/// The processes that have one of the tokens in their environment. Those of other people can't be read,
 /// and are none of ours.
-fn with_token(token: &str) -> Vec<Pid> {
-    let wanted = format!("{VARIABLE}={token}");
+fn with_token(tokens: &[&str]) -> Vec<Pid> {
+    let wanted: Vec<String> = tokens.iter().map(|token| format!("{VARIABLE}={token}")).collect();
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let has_it = |path: &Path| {
         let environment = fs::read(path.join("environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+        environment.split(|byte| *byte == 0).any(|variable| wanted.iter().any(|wanted| variable == wanted.as_bytes()))
     };
     processes
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -167,7 +169,7 @@ mod tests {
         };
         let mut left = sleep().env(&name, &value).spawn().unwrap();
         let mut decoy = sleep().spawn().unwrap();
-        let mark = strays.remember(i32::try_from(left.id()).unwrap(), &token).unwrap();
+        let mark = strays.remember(&token).unwrap();
         // The process that has it runs: it is us.
         strays.end_those_left();
         assert!(left.try_wait().unwrap().is_none());
@@ -177,13 +179,13 @@ mod tests {
             short.wait().unwrap();
             id
         };
-        std::fs::write(folder.path().join("agents").join(&token), format!("{gone} 1 {}\n", left.id())).unwrap();
+        std::fs::write(folder.path().join("agents").join(&token), format!("{gone} 1\n")).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| strays.end_those_left());
             // Reaped while the other waits for it to be gone.
             assert!(!left.wait().unwrap().success());
         });
-        assert!(with_token(&token).is_empty());
+        assert!(with_token(&[&token]).is_empty());
         assert!(!folder.path().join("agents").join(&token).exists());
         assert!(decoy.try_wait().unwrap().is_none(), "a process of that name that is not ours lives");
         decoy.kill().unwrap();
@@ -195,8 +197,8 @@ mod tests {
     fn a_process_is_told_by_its_start_too() {
         let own = std::process::id();
         let start = start_of(own).unwrap();
-        assert!(owner_lives(&format!("{own} {start} 1")));
-        assert!(!owner_lives(&format!("{own} {} 1", start + 1)));
+        assert!(owner_lives(&format!("{own} {start}")));
+        assert!(!owner_lives(&format!("{own} {}", start + 1)));
         assert!(!owner_lives("") && !owner_lives("x y"));
     }
 }

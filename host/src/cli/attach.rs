@@ -2,7 +2,7 @@
 
 use super::args::AttachArgs;
 use super::exit::Failure;
-use super::prompt::{answering, attach, ended};
+use super::prompt::{answering, attach, end, ended};
 use super::setup;
 use super::signals::Stop;
 use super::talk::{Conversation, TurnOutcome};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) async fn run(args: AttachArgs, mut stop: Stop) -> Result<(), Failure> {
     let plane = Arc::new(setup::plane()?);
     let done = talk(&plane, &args, &mut stop).await;
-    plane.shutdown().await;
+    end(&plane, &mut stop).await;
     done
 }
 
@@ -26,11 +26,11 @@ async fn talk(plane: &Arc<Plane>, args: &AttachArgs, stop: &mut Stop) -> Result<
         signal = stop.told() => return Err(Failure::Signal(signal.as_raw_value())),
     };
     let shown = crate::text::clean_line(&id, 80);
-    let mut conversation = Conversation::new(Arc::clone(plane), id, agent, answering(args.permission), false);
+    let mut conversation = Conversation::new(Arc::clone(plane), id, agent, answering(args.permission), false).await?;
     conversation.line(&format!("session {shown} is live; type a prompt and Enter, Ctrl-D lets it go"))?;
     loop {
         let typed = tokio::select! {
-            typed = conversation.typed() => typed,
+            typed = conversation.typed() => typed?,
             signal = stop.told() => return Err(Failure::Signal(signal.as_raw_value())),
         };
         let Some(text) = typed else { return Ok(()) };

@@ -22,8 +22,16 @@ pub(super) async fn run(args: PromptArgs, mut stop: Stop) -> Result<(), Failure>
     }
     let plane = Arc::new(setup::plane()?);
     let done = talk(&plane, &args, session, parts, &mut stop).await;
-    plane.shutdown().await;
+    end(&plane, &mut stop).await;
     done
+}
+
+/// Lets all go; another signal leaves at once.
+pub(super) async fn end(plane: &Plane, stop: &mut Stop) {
+    tokio::select! {
+        () = plane.shutdown() => {}
+        _ = stop.told() => {}
+    }
 }
 
 async fn talk(
@@ -46,8 +54,8 @@ async fn talk(
         opened = opened => opened?,
         signal = stop.told() => return Err(Failure::Signal(signal.as_raw_value())),
     };
-    let mut conversation =
-        Conversation::new(Arc::clone(plane), id.clone(), agent, answering(args.permission), args.json);
+    let answering = answering(args.permission);
+    let mut conversation = Conversation::new(Arc::clone(plane), id.clone(), agent, answering, args.json).await?;
     if session.is_none() && !args.json {
         conversation.line(&format!("new session {}", crate::text::clean_line(&id, 200)))?;
     }

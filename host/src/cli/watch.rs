@@ -4,10 +4,8 @@
 use super::args::WatchArgs;
 use super::exit::Failure;
 use super::{output, setup, time};
-use crate::jsonrpc::serializer;
 use crate::plane::Fact;
 use crate::text::clean_line;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
@@ -42,23 +40,23 @@ pub(super) async fn run(args: WatchArgs) -> Result<(), Failure> {
             continue;
         };
         position = newest.position;
-        let mut out = output::stdout();
         for (of, fact) in facts.iter().filter(|(of, fact)| wanted(of, fact)) {
-            let written = if args.json { write_json(&mut out, of, fact) } else { write_line(&mut out, of, fact) };
-            written.map_err(|e| Failure::output(&e))?;
+            if args.json {
+                output::json(&as_json(of, fact))?;
+            } else {
+                let mut out = output::stdout();
+                write_line(&mut out, of, fact).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))?;
+            }
         }
-        out.flush().map_err(|e| Failure::output(&e))?;
     }
 }
 
-fn write_json(out: &mut impl Write, (agent, id): &(String, String), fact: &Fact) -> io::Result<()> {
+fn as_json((agent, id): &(String, String), fact: &Fact) -> Value {
     let data: Value = serde_json::from_str(&fact.data).unwrap_or_default();
-    let line = json!({
+    json!({
         "agentId": agent, "sessionId": id, "sequence": fact.sequence, "position": fact.position, "id": fact.id,
         "ts": fact.at, "type": fact.kind, "data": data,
-    });
-    line.serialize(&mut serializer(&mut *out))?;
-    out.write_all(b"\n")
+    })
 }
 
 fn write_line(out: &mut impl Write, (agent, id): &(String, String), fact: &Fact) -> io::Result<()> {

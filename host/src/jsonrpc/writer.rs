@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use tempfile::{SpooledData, SpooledTempFile};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// What is sent whole: one line, or several, without their line feeds.
@@ -17,6 +17,8 @@ pub enum Outgoing {
     Lines(Vec<Vec<u8>>),
     /// In an unnamed file, from its start.
     File(File),
+    /// Nothing: says when all before it was written.
+    Told(oneshot::Sender<()>),
 }
 
 impl TryFrom<SpooledTempFile> for Outgoing {
@@ -109,6 +111,13 @@ async fn write_all<W: AsyncWrite + Unpin>(mut sink: W, mut frames: mpsc::Receive
                             gathered.clear();
                         }
                     }
+                }
+                Outgoing::Told(told) => {
+                    sink.write_all(&gathered).await?;
+                    gathered.clear();
+                    sink.flush().await?;
+                    // Whoever asked may have gone.
+                    let _gone = told.send(());
                 }
                 Outgoing::File(file) => {
                     sink.write_all(&gathered).await?;

@@ -30,8 +30,8 @@ pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
 pub use live::{
     AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, Clock, CreateRequest, Created,
-    Delivery, DetachReason, Followed, NodeEvent, NodeFollower, PermissionOption, PromptPart, PromptRequest,
-    SessionEvent, SessionFollower, SystemClock, ToolCallDetails, ToolContent, TurnEnd, TurnError,
+    Delivery, DetachReason, Followed, NodeEvent, NodeFollower, PendingTurn, PermissionOption, Progress, PromptPart,
+    PromptRequest, SessionEvent, SessionFollower, SystemClock, ToolCallDetails, ToolContent, TurnEnd, TurnError,
 };
 pub use overlay::{MetaPatch, Overlay, Pending, Project, TextChange};
 pub use reading::{OpenSession, Revise};
@@ -114,6 +114,11 @@ impl Plane {
     /// Who this machine is.
     pub fn node(&self, fallback_name: &str) -> Node {
         self.node.get_or_init(|| self.home.node(fallback_name)).clone()
+    }
+
+    /// Lets all live sessions go, and takes no more; what was stored can still be read.
+    pub async fn let_all_go(&self) {
+        self.live.let_all_go().await;
     }
 
     /// Ends whatever runs for the plane.

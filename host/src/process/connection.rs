@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncRead;
 use tokio::process::ChildStdout;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -46,7 +46,22 @@ pub(crate) enum Incoming {
     /// Every message goes here in its order, answers too. Whoever takes them settles the calls,
     /// so that an answer counts after all that came before it, and ends the calls once there are
     /// no more messages.
-    All(mpsc::Sender<Message>),
+    All {
+        /// Where they go.
+        to: mpsc::Sender<Said>,
+        /// KiB of frames that may be on their way at once: whoever has a message has its share.
+        room: Arc<Semaphore>,
+    },
+}
+
+/// KiB of frames that may be on their way from one program at once.
+pub(crate) const ROOM: u32 = 128 << 10;
+
+/// A message on its way, and its share of the room for such.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) message: Message,
+    pub(crate) share: OwnedSemaphorePermit,
 }
 
 /// Why a connection is no more.
@@ -88,7 +103,7 @@ struct Shared {
     bounds: Bounds,
     /// It has shown that it speaks: noise no longer ends it.
     speaks: AtomicBool,
-    /// A large answer is being parsed.
+    /// A large answer is being parsed, or handed to somebody who takes his time.
     parsing: AtomicBool,
     end: OnceLock<End>,
 }
@@ -100,14 +115,18 @@ pub(crate) struct Connection {
     shared: Arc<Shared>,
     wish: watch::Sender<Wish>,
     gone: watch::Receiver<bool>,
-    leader: i32,
 }
 
 impl Connection {
     /// Starts the program.
-    pub(crate) fn start(launch: &Launch<'_>, bounds: Bounds, incoming: Incoming) -> io::Result<Self> {
+    /// `kept` is dropped once the process and its group are gone.
+    pub(crate) fn start(
+        launch: &Launch<'_>,
+        bounds: Bounds,
+        incoming: Incoming,
+        kept: impl Send + 'static,
+    ) -> io::Result<Self> {
         let (group, pipes) = Group::start(launch, Stdio::piped())?;
-        let leader = group.id();
         let Pipes { stdin: Some(stdin), stdout, stderr } = pipes else {
             return Err(io::Error::other("the system gave the new process no stdin"));
         };
@@ -133,15 +152,11 @@ impl Connection {
         };
         tokio::spawn(async move {
             process.supervise(wishes).await;
+            drop(kept);
             // Nobody may be waiting.
             let _ = tell_gone.send(true);
         });
-        Ok(Self { peer: Peer::new(shared.calls.clone(), sender), shared, wish, gone, leader })
-    }
-
-    /// Process id of the program, which its group has too.
-    pub(crate) fn leader(&self) -> i32 {
-        self.leader
+        Ok(Self { peer: Peer::new(shared.calls.clone(), sender), shared, wish, gone })
     }
 
     /// It has shown that it speaks: whatever else it writes between its messages is counted and
@@ -251,7 +266,7 @@ impl Process {
         let _ = shared.end.set(end);
         match incoming {
             // Whoever takes what is still on its way ends the calls behind it.
-            Incoming::All(messages) if !messages.is_closed() => drop(messages),
+            Incoming::All { to, .. } if !to.is_closed() => drop(to),
             _ => shared.calls.end(reason),
         }
         // Dropping the writer closes the program's stdin.
@@ -332,13 +347,21 @@ async fn read<R: AsyncRead + Unpin>(stdout: &mut FrameReader<R>, incoming: &Inco
             }
         };
         let start: String = line.chars().take(200).collect();
+        let kibibytes = u32::try_from(line.len() >> 10).unwrap_or(ROOM).saturating_add(1).min(ROOM);
         let taken = match (parse(line, &shared.parsing).await, incoming) {
             (Message::Response(response), Incoming::Answers) => shared.calls.settle(response) == Settled::Delivered,
             // None is defined for this side yet; later versions may tell more than we know.
             (Message::Notification(_), Incoming::Answers) => continue,
-            (message @ (Message::Response(_) | Message::Notification(_) | Message::Request(_)), Incoming::All(to)) => {
+            (
+                message @ (Message::Response(_) | Message::Notification(_) | Message::Request(_)),
+                Incoming::All { to, room },
+            ) => {
+                shared.parsing.store(true, Ordering::Relaxed);
                 // Where nobody takes it any more there is nobody to tell.
-                let _gone = to.send(message).await;
+                if let Ok(share) = Arc::clone(room).acquire_many_owned(kibibytes).await {
+                    let _gone = to.send(Said { message, share }).await;
+                }
+                shared.parsing.store(false, Ordering::Relaxed);
                 true
             }
             _ => false,

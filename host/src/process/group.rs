@@ -116,11 +116,6 @@ impl Group {
         Ok((Self { leader, id, reaped: false }, pipes))
     }
 
-    /// Id of its leader, which is the group's too.
-    pub(crate) fn id(&self) -> i32 {
-        self.id.as_raw_nonzero().get()
-    }
-
     /// Waits until the leader has ended, and leaves it unreaped.
     pub(crate) async fn exited(&self) -> io::Result<Exit> {
         // Listening comes before looking, so that no end falls between.

@@ -13,6 +13,6 @@ mod group;
 mod noise;
 mod stderr;
 
-pub(crate) use connection::{Bounds, Connection, EndKind, Incoming};
+pub(crate) use connection::{Bounds, Connection, EndKind, Incoming, ROOM, Said};
 pub(crate) use group::{Environment, Exit, Group, Launch, Variable};
 pub(crate) use stderr::StderrTail;

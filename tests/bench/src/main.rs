@@ -7,12 +7,14 @@
 //! native   the bare programs               check   output against truth
 //! child    one process, measured           client  one `sepia serve`, spoken to
 //! tasks    what is timed, with its bar     table   what is printed
+//! live     live sessions                   agent   the agent of these, by a script
 //! ```
 
 mod check;
 mod child;
 mod client;
 mod listing;
+mod live;
 mod median;
 mod moving;
 mod native;
@@ -32,6 +34,9 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("agent", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return sepia_scripted_agent::run(rest.iter().map(Into::into).collect());
+    }
     let done = match arguments.split_first() {
         Some((first, rest)) if first == "native" => native::run(rest).map(|()| true),
         _ => bench(&arguments),

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     pub(crate) only: Option<String>,
 }
 
-const USAGE: &str = "cargo xtask bench [--quick] [--store DIR] [--rounds N] [--sessions N] [--mb N] [--seed N] [--only listing|search|export|history|starting|calls|moving]";
+const USAGE: &str = "cargo xtask bench [--quick] [--store DIR] [--rounds N] [--sessions N] [--mb N] [--seed N] [--only listing|search|export|history|starting|calls|moving|live]";
 
 impl Options {
     pub(crate) fn of(arguments: &[String]) -> Result<Self, Failed> {
@@ -62,6 +62,10 @@ impl Options {
                 "--only" => options.only = Some(value()?.clone()),
                 other => return Err(format!("`{other}` is not understood; {USAGE}").into()),
             }
+        }
+        if options.only.as_deref() == Some("live") {
+            // Which sessions are stored is nothing to it.
+            (options.sessions, options.megabytes) = (options.sessions.min(10), options.megabytes.min(2));
         }
         options.largest = options.largest.min(options.megabytes / 2);
         Ok(options)

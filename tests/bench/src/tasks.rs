@@ -40,7 +40,7 @@ pub(crate) struct Ground<'a> {
 type Group = fn(&Ground<'_>) -> Result<Vec<Row>, Failed>;
 
 /// Groups of tasks, by name.
-const GROUPS: [(&str, Group); 7] = [
+const GROUPS: [(&str, Group); 8] = [
     ("listing", |ground| ground.listings()),
     ("search", |ground| ground.search()),
     ("export", |ground| Ok(vec![ground.export()?])),
@@ -48,6 +48,7 @@ const GROUPS: [(&str, Group); 7] = [
     ("starting", |ground| ground.starting()),
     ("calls", |ground| ground.small_calls()),
     ("moving", |ground| ground.moving()),
+    ("live", |ground| ground.live()),
 ];
 
 /// Makes a command anew for each run.

@@ -61,7 +61,7 @@ fn a_session_that_another_program_holds_is_read_only_until_it_is_taken_over() {
 #[test]
 fn a_holder_that_does_not_let_go_is_named() {
     let stage = Stage::new(loading()).with_stored();
-    let mut child = Command::new("sh").args(["-c", "trap '' TERM; while :; do sleep 1; done"]).spawn().unwrap();
+    let mut child = Command::new("sh").args(["-c", "trap '' TERM; exec sleep 600"]).spawn().unwrap();
     let pid = child.id();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();

@@ -198,3 +198,37 @@ fn a_turn_that_a_killed_server_left_open_is_closed_in_the_log() {
     let rows = next.get("sessions.list", &json!({"cwd": stage.cwd()}));
     assert_eq!(rows[0]["busy"], false);
 }
+
+#[test]
+fn a_client_that_does_not_read_keeps_nothing_alive() {
+    use sepia_scripted_agent::steps::flood;
+    let stage = Stage::new(Script::new().on_prompt([flood(200_000, 200)]));
+    let mut silent = sepia_tests::client::Silent::start(stage.machine.command(&["serve"]));
+    silent.ask("sessions.create", &json!({"cwd": stage.cwd(), "agent": "claude"}));
+    let id = silent.next_frame()["result"]["id"].as_str().unwrap().to_owned();
+    silent.ask("sessions.subscribe", &json!({"id": id}));
+    silent.next_frame();
+    silent.ask("sessions.prompt", &prompt(&id, "go"));
+    // Its pipe is full by the time that the turn is in the log.
+    wait_until("the turn runs", || !sepia_scripted_agent::received(&stage.record(), "session/prompt").is_empty());
+    for _ in 0..100 {
+        silent.ask("manifest", &json!({}));
+    }
+    let agents: Vec<u32> = stage.record().iter().map(|record| record.pid).collect();
+    silent.signal(Signal::TERM);
+    wait_until("the agent is gone", || alive_in(&agents).is_empty());
+    wait_until("the server is gone", || !is_alive(silent.pid()));
+}
+
+#[test]
+fn a_delete_that_is_cut_off_does_not_hold_up_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = Stage::new(stubborn(&folder.path().join("pids")).session_id("s"));
+    let mut client = stage.serve();
+    let groups = spawned(&stage, &mut client);
+    client.ask("sessions.delete", &json!({"id": "s"}));
+    client.ask("shutdown", &json!({}));
+    let ended = client.wait();
+    assert!(ended.status.success() && ended.took < Duration::from_secs(12), "{ended:?}");
+    assert!(alive_in(&groups).is_empty());
+}

@@ -153,3 +153,65 @@ fn what_can_not_be_created_says_why() {
     assert_eq!(of("devin")["runtime"]["installed"], false);
     assert!(of("devin")["runtime"]["program"].is_null());
 }
+
+#[test]
+fn what_is_sent_in_one_write_reaches_the_session_in_order() {
+    use sepia_scripted_agent::steps::wait_for_cancel;
+    let script = Script::new().on_prompt([text("working"), wait_for_cancel()]);
+    let stage = Stage::new(script);
+    let mut client = stage.serve();
+    let id = stage.create(&mut client);
+    for _ in 0..20 {
+        let line = |id: u64, method: &str, params: serde_json::Value| {
+            format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        };
+        // A prompt and the end of it: in the other order the turn would never end.
+        client.send_raw(
+            line(1_000, "sessions.prompt", prompt(&id, "go")) + &line(1_001, "sessions.cancel", json!({"id": id})),
+        );
+        assert_eq!(client.answer(1_001).unwrap(), serde_json::Value::Null);
+        assert_eq!(client.answer(1_000).unwrap()["stopReason"], "cancelled");
+    }
+}
+
+#[test]
+fn an_answer_comes_after_everything_that_happened_in_its_turn() {
+    use sepia_scripted_agent::steps::flood;
+    let stage = Stage::new(Script::new().on_prompt([flood(300, 20)]));
+    let mut client = stage.serve();
+    let id = stage.followed(&mut client);
+    for _ in 0..10 {
+        let turn = client.ask("sessions.prompt", &prompt(&id, "go"));
+        let mut ended = false;
+        loop {
+            let frame = client.next_answer();
+            if frame["id"] == json!(turn) {
+                break;
+            }
+            let events = frame["params"]["events"].as_array().unwrap();
+            ended |= events.iter().any(|event| event["type"] == "runFinished");
+        }
+        assert!(ended, "the end of the turn comes before the answer");
+    }
+}
+
+#[test]
+fn what_an_agent_says_between_two_turns_is_part_of_neither() {
+    use sepia_scripted_agent::steps::{late, wait_for_file};
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    let script =
+        Script::new().on_prompt([text("one"), late([wait_for_file(&gate), text("stray")])]).on_prompt([text("two")]);
+    let stage = Stage::new(script);
+    let mut client = stage.serve();
+    let id = stage.followed(&mut client);
+    client.get("sessions.prompt", &prompt(&id, "go"));
+    client.turn_events();
+    std::fs::write(&gate, b"").unwrap();
+    client.events_until(|event| event["delta"] == "stray");
+    client.get("sessions.prompt", &prompt(&id, "go"));
+    let events = client.turn_events();
+    let started = kinds(&events).iter().position(|kind| *kind == "runStarted").unwrap();
+    assert_eq!(kinds(&events)[..started], ["textMessageEnd"], "the stray message is whole before the turn");
+    assert_eq!(text_of(&events[started..]), "two");
+}

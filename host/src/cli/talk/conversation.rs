@@ -22,6 +22,8 @@ pub(in crate::cli) struct Conversation {
     keyboard: Keyboard,
     /// Permissions that the person has not answered yet.
     asked: VecDeque<AskedPermission>,
+    /// Followed as long as the person is there, so that the session is not let go as unused.
+    follower: SessionFollower,
 }
 
 /// How a turn ended for the person.
@@ -41,14 +43,27 @@ enum Next {
 }
 
 impl Conversation {
-    pub(in crate::cli) fn new(plane: Arc<Plane>, id: String, agent: String, answering: Answering, json: bool) -> Self {
+    pub(in crate::cli) async fn new(
+        plane: Arc<Plane>,
+        id: String,
+        agent: String,
+        answering: Answering,
+        json: bool,
+    ) -> Result<Self, Failure> {
+        let follower = plane.follow(&id, Some(&agent), None).await?;
         let (screen, keyboard) = (Screen::new(json), Keyboard::new());
-        Self { plane, id, agent, answering, screen, keyboard, asked: VecDeque::new() }
+        Ok(Self { plane, id, agent, answering, screen, keyboard, asked: VecDeque::new(), follower })
     }
 
-    /// The next line that the person types; none at the end.
-    pub(in crate::cli) async fn typed(&mut self) -> Option<String> {
-        self.keyboard.line().await
+    /// The next line that the person types; none at the end. What happens meanwhile is shown.
+    pub(in crate::cli) async fn typed(&mut self) -> Result<Option<String>, Failure> {
+        loop {
+            tokio::select! {
+                line = self.keyboard.line() => return Ok(line),
+                Some(followed) = self.follower.next() => self.followed(&followed).await?,
+            }
+            self.screen.rest();
+        }
     }
 
     /// Says something beside the conversation.
@@ -62,7 +77,6 @@ impl Conversation {
         parts: Vec<PromptPart>,
         stop: &mut Stop,
     ) -> Result<TurnOutcome, Failure> {
-        let mut follower = self.plane.follow(&self.id, Some(&self.agent), None).await?;
         let request =
             PromptRequest { id: self.id.clone(), agent: Some(self.agent.clone()), parts, ..PromptRequest::default() };
         let plane = Arc::clone(&self.plane);
@@ -71,13 +85,14 @@ impl Conversation {
         self.screen.wait("the agent is at work");
         let outcome = loop {
             let next = {
-                let (asks, keyboard) = (!self.asked.is_empty(), &mut self.keyboard);
+                let asks = !self.asked.is_empty();
+                let (keyboard, follower) = (&mut self.keyboard, &mut self.follower);
                 tokio::select! {
                     biased;
-                    followed = follower.next() => Next::Followed(followed),
-                    ended = &mut turn => Next::Ended(ended),
                     signal = stop.told() => Next::Signal(signal),
                     typed = keyboard.line(), if asks => Next::Typed(typed),
+                    followed = follower.next() => Next::Followed(followed),
+                    ended = &mut turn => Next::Ended(ended),
                 }
             };
             match next {
@@ -97,18 +112,13 @@ impl Conversation {
                 Next::Typed(typed) => self.answer(typed.as_deref()).await?,
             }
         };
-        self.rest_of(&mut follower).await?;
+        while let Some(followed) = self.follower.ready() {
+            self.followed(&followed).await?;
+        }
         self.asked.clear();
         self.screen.rest();
         self.screen.end_line()?;
         Ok(TurnOutcome::Ended(outcome?))
-    }
-
-    async fn rest_of(&mut self, follower: &mut SessionFollower) -> Result<(), Failure> {
-        while let Some(followed) = follower.ready() {
-            self.followed(&followed).await?;
-        }
-        Ok(())
     }
 
     async fn followed(&mut self, followed: &Followed) -> Result<(), Failure> {
@@ -146,6 +156,10 @@ impl Conversation {
                     return Ok(());
                 }
                 let option = self.answering.option(&asked).map(|option| option.option_id.clone());
+                if self.answering == Answering::Deny {
+                    let title = crate::text::clean_line(&asked.title, 400);
+                    self.screen.line(&format!("refused: {title} (--allow permits what the agent asks for)"))?;
+                }
                 self.decide(&asked, option.as_deref()).await
             }
             "sepia:permission_answered" => {
@@ -164,6 +178,8 @@ impl Conversation {
         for line in question(asked) {
             self.screen.line(&line)?;
         }
+        // What was typed before it was asked answers nothing.
+        self.keyboard.discard();
         self.screen.line("Type a number, y or n, and Enter:")
     }
 

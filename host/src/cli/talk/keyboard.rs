@@ -19,6 +19,15 @@ impl Keyboard {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// Throws away what was typed before it was asked for.
+    pub(in crate::cli) fn discard(&mut self) {
+        // What is no terminal has nothing typed ahead.
+        let _no_terminal = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+        if let Some(lines) = &mut self.lines {
+            while lines.try_recv().is_ok() {}
+        }
+    }
+
     /// The next line, without its end; none when there are no more.
     pub(in crate::cli) async fn line(&mut self) -> Option<String> {
         self.lines.get_or_insert_with(start).recv().await

@@ -4,11 +4,9 @@
 
 use crate::cli::exit::Failure;
 use crate::cli::output;
-use crate::jsonrpc::serializer;
 use crate::plane::{Batch, SessionEvent};
 use crate::text::{clean_line, clean_text};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -60,13 +58,7 @@ impl Screen {
     /// Something happened.
     pub(super) fn show(&mut self, batch: &Batch) -> Result<(), Failure> {
         if self.json {
-            return Self::write(|out| {
-                for event in &batch.events {
-                    event.serialize(&mut serializer(&mut *out))?;
-                    out.write_all(b"\n")?;
-                }
-                Ok(())
-            });
+            return batch.events.iter().try_for_each(output::json);
         }
         batch.events.iter().try_for_each(|event| self.event(event))
     }

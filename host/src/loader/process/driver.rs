@@ -206,7 +206,7 @@ impl Program {
             frames_ahead: 1,
             farewell: FAREWELL,
         };
-        let started = Connection::start(&launch, bounds, Incoming::Answers).map_err(|e| {
+        let started = Connection::start(&launch, bounds, Incoming::Answers, ()).map_err(|e| {
             let message = format!("{} can't be started: {e}; see `sepia doctor`", self.path.display());
             Fault::new(&self.id, call, FaultKind::Start, message)
         })?;

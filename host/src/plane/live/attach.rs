@@ -1,13 +1,14 @@
 //! A stored session goes live.
 
 use super::event::AskedPermission;
-use super::map::{GoingLive, Slot, Starting};
+use super::launch::{Launch, Started};
+use super::map::{GoingLive, Live, Slot, Starting};
 use super::owner::failed;
 use super::session::LiveSession;
 use super::takeover::locked;
-use crate::acp::Capabilities;
 use crate::acp::runtimes::Choice;
-use crate::home::machine_name;
+use crate::acp::{AgentError, Capabilities};
+use crate::home::{LockFile, machine_name};
 use crate::plane::row::Span;
 use crate::plane::{ErrorKind, Plane, PlaneError};
 use crate::text::clean_line;
@@ -17,10 +18,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// How long a session that was taken over is waited for before it is loaded once more.
 const ONCE_MORE: Duration = Duration::from_millis(300);
+
+/// How long a lock that is held is looked at again: a write takes less, a live session has it longer.
+const SHORT_WRITE: Duration = Duration::from_millis(400);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Which session is to go live, and how.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +61,10 @@ pub struct Attached {
     /// Permissions that its agent waits for; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<AskedPermission>,
+    /// What a person should know; absent when there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub warnings: Vec<String>,
 }
 
 impl Attached {
@@ -67,6 +76,7 @@ impl Attached {
             capabilities: Some(session.capabilities.clone()),
             lock_holder_pid: None,
             permissions: session.asked(),
+            warnings: Vec::new(),
         }
     }
 
@@ -78,6 +88,22 @@ impl Attached {
             capabilities: None,
             lock_holder_pid,
             permissions: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// A session that is being attached: its place in the map is given back unless it went live.
+struct BeingAttached {
+    live: Arc<Live>,
+    id: String,
+}
+
+impl Drop for BeingAttached {
+    fn drop(&mut self) {
+        let mut slots = self.live.slots();
+        if matches!(slots.get(&self.id), Some(Slot::Starting(_))) {
+            slots.remove(&self.id);
         }
     }
 }
@@ -93,20 +119,46 @@ impl Plane {
     /// Brings a stored session live. One that is live already stays as it is; those who ask at
     /// once share what the first one started.
     pub async fn attach(self: &Arc<Self>, request: AttachRequest) -> Result<Attached, PlaneError> {
-        loop {
-            self.live.is_open()?;
-            match self.begin_attaching(&request) {
-                Begun::Already(attached) => return attached,
-                Begun::Started(started) => return started.await,
-                Begun::Leaving(session) => session.gone().await,
+        self.begin_attach(request).await
+    }
+
+    /// The same, begun when this returns: who asks for the session after that finds it on its way.
+    pub fn begin_attach(
+        self: &Arc<Self>,
+        request: AttachRequest,
+    ) -> impl Future<Output = Result<Attached, PlaneError>> + Send + use<> {
+        let mut begun = self.begin_attaching(&request);
+        let plane = Arc::clone(self);
+        async move {
+            loop {
+                match begun {
+                    Begun::Already(attached) => return attached,
+                    Begun::Started(started) => {
+                        let attached = started.await?;
+                        return match &request.agent {
+                            // Whoever was first meant the session of another agent.
+                            Some(agent) if *agent != attached.agent_id => {
+                                Err(other_agent(&request.id, &attached.agent_id))
+                            }
+                            _ => Ok(attached),
+                        };
+                    }
+                    Begun::Leaving(session) => session.gone().await,
+                }
+                begun = plane.begin_attaching(&request);
             }
         }
     }
 
     fn begin_attaching(self: &Arc<Self>, request: &AttachRequest) -> Begun {
+        if let Err(error) = self.live.is_open() {
+            return Begun::Already(Err(error));
+        }
         let mut slots = self.live.slots();
+        let has_room = slots.contains_key(&request.id) || slots.len() < self.live.most;
         match slots.get(&request.id) {
-            Some(Slot::Live(session)) if session.state().leaving => Begun::Leaving(Arc::clone(session)),
+            None if !has_room => Begun::Already(Err(self.live.full())),
+            Some(Slot::Live(session)) if session.is_leaving() => Begun::Leaving(Arc::clone(session)),
             Some(Slot::Live(session)) => Begun::Already(already(session, request)),
             Some(Slot::Starting(started)) => Begun::Started(started.clone()),
             None => {
@@ -127,14 +179,8 @@ impl Plane {
     }
 
     async fn bring_live(self: Arc<Self>, request: AttachRequest) -> Result<Attached, PlaneError> {
-        let outcome = self.load_live(&request).await;
-        if !matches!(&outcome, Ok(attached) if attached.attached) {
-            let mut slots = self.live.slots();
-            if matches!(slots.get(&request.id), Some(Slot::Starting(_))) {
-                slots.remove(&request.id);
-            }
-        }
-        outcome
+        let _begun = BeingAttached { live: Arc::clone(&self.live), id: request.id.clone() };
+        self.load_live(&request).await
     }
 
     async fn load_live(self: &Arc<Self>, request: &AttachRequest) -> Result<Attached, PlaneError> {
@@ -155,51 +201,58 @@ impl Plane {
             let holder = self.holder(&agent, id).await?;
             return Ok(Attached::read_only(&agent, holder.and_then(|holder| holder.holder_pid)));
         };
-        let loaded = match launch.load(id).await {
-            Err(_) if request.takeover => {
-                sleep(ONCE_MORE).await;
-                launch.load(id).await
-            }
-            loaded => loaded,
-        };
-        let (running, messages) = match loaded {
-            Ok(running) => running,
-            Err(error) => {
+        let mut started = launch.start().await.map_err(|error| failed(&error))?;
+        let warnings = match self.loaded(&mut started, &launch, &agent, request).await {
+            Ok(Ok(warnings)) => warnings,
+            Ok(Err(error)) => {
+                let error = started.failed(error).await;
                 return match self.holder(&agent, id).await? {
                     Some(holder) if request.takeover => Err(locked(id, &holder).because(error.message)),
                     Some(holder) => Ok(Attached::read_only(&agent, holder.holder_pid)),
                     None => Err(failed(&error)),
                 };
             }
+            Err(error) => {
+                started.agent.end().await;
+                return Err(error);
+            }
         };
-        self.live.is_open()?;
         self.close_broken_turns().await;
-        let session = self
-            .live
-            .enter(GoingLive {
-                id: id.to_owned(),
-                agent_id: agent.clone(),
-                title: session.title,
-                created: false,
-                held,
-                agent: running,
-                messages,
-                launch,
-            })
-            .await?;
+        let (id, title) = (id.to_owned(), session.title);
+        let going = GoingLive { id: id.clone(), agent_id: agent.clone(), title, created: false, held, started, launch };
+        let session = self.live.enter(going).await?;
         self.start_sweeping();
-        self.note_span(&agent, id).await;
-        Ok(Attached::live(&session))
+        self.note_span(&agent, &id).await;
+        Ok(Attached { warnings, ..Attached::live(&session) })
     }
 
-    /// The session, when no other process has it, or has let go of it; none when it may only be
-    /// read.
-    async fn free_for_us(
+    /// Takes the session from whoever holds it, when that is asked for and the agent that is to go
+    /// on with it is there; then has it loaded. The agent's own failure is inside.
+    async fn loaded(
         &self,
+        started: &mut Started,
+        launch: &Launch,
         agent: &str,
         request: &AttachRequest,
-    ) -> Result<Option<crate::home::LockFile>, PlaneError> {
-        let held = match self.hold(agent, &request.id) {
+    ) -> Result<Result<Vec<String>, AgentError>, PlaneError> {
+        let id = request.id.as_str();
+        if request.takeover
+            && let Some(holder) = self.holder(agent, id).await?
+        {
+            self.take_over(agent, id, holder).await?;
+        }
+        let loaded = started.load(launch, id).await;
+        if loaded.as_ref().is_err_and(|error| request.takeover && !error.beyond) {
+            sleep(ONCE_MORE).await;
+            return Ok(started.load(launch, id).await);
+        }
+        Ok(loaded)
+    }
+
+    /// The session's lock, when no other process of ours has it, and no agent does that is not to
+    /// be asked to let go; none when it may only be read.
+    async fn free_for_us(&self, agent: &str, request: &AttachRequest) -> Result<Option<LockFile>, PlaneError> {
+        let held = match self.hold_soon(agent, &request.id).await {
             Ok(held) => held,
             Err(error) if error.kind == ErrorKind::Busy && !request.takeover => return Ok(None),
             Err(error) if error.kind == ErrorKind::Busy => {
@@ -209,12 +262,17 @@ impl Plane {
             }
             Err(error) => return Err(error),
         };
-        match self.holder(agent, &request.id).await? {
-            None => Ok(Some(held)),
-            Some(_) if !request.takeover => Ok(None),
-            Some(holder) => {
-                self.take_over(agent, &request.id, holder).await?;
-                Ok(Some(held))
+        let is_held = self.holder(agent, &request.id).await?.is_some();
+        Ok((request.takeover || !is_held).then_some(held))
+    }
+
+    /// The same lock; a short write of another process, or of ours, is waited for.
+    async fn hold_soon(&self, agent: &str, id: &str) -> Result<LockFile, PlaneError> {
+        let deadline = Instant::now() + SHORT_WRITE;
+        loop {
+            match self.hold(agent, id) {
+                Err(error) if error.kind == ErrorKind::Busy && Instant::now() < deadline => sleep(LOOK_AGAIN).await,
+                held => return held,
             }
         }
     }
@@ -229,11 +287,16 @@ impl Plane {
     }
 }
 
+fn other_agent(id: &str, agent: &str) -> PlaneError {
+    let message = format!("session `{}` is live under agent `{agent}`; detach it first", clean_line(id, 80));
+    PlaneError::new(ErrorKind::Conflict, message)
+}
+
 fn already(session: &LiveSession, request: &AttachRequest) -> Result<Attached, PlaneError> {
     if request.agent.as_ref().is_some_and(|agent| *agent != session.agent_id) {
-        let shown = clean_line(&session.id, 80);
-        let message = format!("session `{shown}` is live under agent `{}`; detach it first", session.agent_id);
-        return Err(PlaneError::new(ErrorKind::Conflict, message));
+        return Err(other_agent(&session.id, &session.agent_id));
     }
+    // Whoever asks for it is about to use it.
+    session.state().idle_since = Instant::now();
     Ok(Attached::live(session))
 }

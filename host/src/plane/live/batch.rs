@@ -13,12 +13,14 @@ pub struct Batch {
     pub events: Vec<SessionEvent>,
     /// What of it was stored, in order; it is on disk.
     pub facts: Vec<Fact>,
+    /// Sequence of the last fact of the session when this was told.
+    pub(super) place: u64,
     json: OnceLock<String>,
 }
 
 impl Batch {
-    pub(super) fn new(session_id: String, events: Vec<SessionEvent>, facts: Vec<Fact>) -> Self {
-        Self { session_id, events, facts, json: OnceLock::new() }
+    pub(super) fn new(session_id: String, events: Vec<SessionEvent>, facts: Vec<Fact>, place: u64) -> Self {
+        Self { session_id, events, facts, place, json: OnceLock::new() }
     }
 
     /// The events as a JSON list on one line, written once however many follow.

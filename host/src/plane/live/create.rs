@@ -7,6 +7,7 @@ use crate::acp::runtimes::Choice;
 use crate::loader::About;
 use crate::plane::overlay::Pending;
 use crate::plane::row::iso;
+use crate::plane::writing::checked_title;
 use crate::plane::{ErrorKind, Plane, PlaneError};
 use crate::text::clean_line;
 use schemars::JsonSchema;
@@ -42,6 +43,10 @@ pub struct Created {
     pub agent_id: String,
     /// What the agent's program can do.
     pub capabilities: Capabilities,
+    /// What a person should know; absent when there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub warnings: Vec<String>,
 }
 
 impl Plane {
@@ -69,18 +74,24 @@ impl Plane {
             let message = format!("the working directory `{shown}` is not there; make it first");
             return Err(PlaneError::new(ErrorKind::Invalid, message));
         }
+        let request = CreateRequest { title: request.title.as_deref().map(checked_title).transpose()?, ..request };
+        self.live.has_room()?;
         let choice = Choice { model: request.model.clone(), fallbacks: request.fallbacks.clone() };
         let about = self.about_to_create(request.agent.as_deref()).await?;
         let agent_id = about.manifest.id.clone();
         let launch = self.launch(about, cwd.clone(), &choice).await?;
-        let (agent, messages, id) = launch.create().await.map_err(|error| failed(&error))?;
-        self.live.is_open()?;
-        if self.live.slots().contains_key(&id) {
-            let shown = clean_line(&id, 80);
-            let message = format!("the agent gave its new session the id `{shown}`, which is live already");
-            return Err(PlaneError::new(ErrorKind::Conflict, message));
-        }
-        let held = self.hold(&agent_id, &id)?;
+        let mut started = launch.start().await.map_err(|error| failed(&error))?;
+        let (id, warnings) = match started.create(&launch).await {
+            Ok(created) => created,
+            Err(error) => return Err(failed(&started.failed(error).await)),
+        };
+        let held = match self.hold(&agent_id, &id) {
+            Ok(held) => held,
+            Err(error) => {
+                started.agent.end().await;
+                return Err(error);
+            }
+        };
         let pending = Pending {
             cwd,
             #[expect(clippy::cast_precision_loss, reason = "milliseconds of this era are exact")]
@@ -88,26 +99,17 @@ impl Plane {
             title: request.title.clone(),
             model: request.model,
         };
+        let title = request.title.unwrap_or_else(|| NEW.to_owned());
+        let going =
+            GoingLive { id: id.clone(), agent_id: agent_id.clone(), title, created: true, held, started, launch };
+        let session = self.live.enter(going).await?;
         if let Err(e) = self.overlay().set_pending(&agent_id, &id, pending).await {
             // It is listed while it is live, and by its store from its first prompt on.
             tracing::warn!("the new session {id} could not be noted: {e}");
         }
-        let session = self
-            .live
-            .enter(GoingLive {
-                id: id.clone(),
-                agent_id: agent_id.clone(),
-                title: request.title.unwrap_or_else(|| NEW.to_owned()),
-                created: true,
-                held,
-                agent,
-                messages,
-                launch,
-            })
-            .await?;
         self.start_sweeping();
         self.note_span(&agent_id, &id).await;
-        Ok(Created { id, agent_id, capabilities: session.capabilities.clone() })
+        Ok(Created { id, agent_id, capabilities: session.capabilities.clone(), warnings })
     }
 
     /// The driver whose agent is to make the session.

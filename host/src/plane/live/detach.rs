@@ -4,6 +4,7 @@ use super::event::{DetachReason, NodeEvent};
 use super::recorded::Recorded;
 use crate::plane::facts::SessionKey;
 use crate::plane::{Plane, PlaneError};
+use std::sync::Arc;
 
 impl Plane {
     /// Lets a session go; nothing when it is not live. A turn that runs ends.
@@ -14,12 +15,27 @@ impl Plane {
         Ok(())
     }
 
-    /// Lets a session go because something is to be done with it that its agent must not see;
-    /// whether it was live, and was never in a store.
-    pub(in crate::plane) async fn let_go_for(&self, id: &str, agent: &str, reason: DetachReason) -> Option<bool> {
-        let session = self.live.get(id, Some(agent))?;
-        self.live.let_go(&session, reason).await;
-        Some(session.created)
+    /// Begins to let a session go; what is ready when its agent is gone. Whoever attaches it after
+    /// this waits for that.
+    pub fn begin_detach(self: &Arc<Self>, id: &str, agent: Option<&str>) -> impl Future<Output = ()> + Send + use<> {
+        let leaving = self.live.get(id, agent).inspect(|session| session.leave(DetachReason::Explicit));
+        async move {
+            if let Some(session) = leaving {
+                session.gone().await;
+            }
+        }
+    }
+
+    /// Lets a session go, if it is live, because something is to be done with it.
+    pub(in crate::plane) async fn let_go_for(&self, id: &str, agent: &str, reason: DetachReason) {
+        if let Some(session) = self.live.get(id, Some(agent)) {
+            self.live.let_go(&session, reason).await;
+        }
+    }
+
+    /// Whether a session is live here.
+    pub(in crate::plane) fn is_live(&self, id: &str, agent: &str) -> bool {
+        self.live.get(id, Some(agent)).is_some()
     }
 
     /// The agent of a session that was made here and that no store has.
@@ -57,6 +73,6 @@ impl Plane {
     /// Tells that a session was deleted from its store.
     pub(in crate::plane) async fn told_deleted(&self, id: &str, agent: &str) {
         let event = NodeEvent::Deleted { session_id: id.to_owned(), agent_id: agent.to_owned() };
-        self.live.node_feed.publish(event).await;
+        self.live.node_feed.publish(event, 0).await;
     }
 }

@@ -5,6 +5,7 @@
 //! loses the oldest of what it was sent and is told how many, and slows nobody.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -12,6 +13,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// Items that wait for one who follows.
 pub(super) const BUFFER: usize = 512;
+/// What they take in memory at most, bytes; one alone may take more.
+const BYTES: usize = 64 << 20;
 /// How long the source waits for those who are behind.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -45,7 +48,11 @@ struct Buffer<T> {
 
 #[derive(Debug)]
 struct Waiting<T> {
-    items: VecDeque<T>,
+    /// Each with what it takes in memory.
+    items: VecDeque<(T, usize)>,
+    bytes: usize,
+    /// How many ever came.
+    came: u64,
     lost: u64,
     closed: bool,
     /// It was waited for in vain, and is not waited for until it has caught up.
@@ -95,10 +102,12 @@ impl<T> Buffer<T> {
     /// Ready when there is room for half a buffer.
     async fn caught_up(&self) {
         loop {
-            let room = self.room.notified();
+            let mut room = pin!(self.room.notified());
+            // Listening comes before looking, so that nothing falls between.
+            room.as_mut().enable();
             {
                 let waiting = self.waiting();
-                if waiting.items.len() <= BUFFER / 2 || waiting.closed {
+                if waiting.has_room() || waiting.closed {
                     return;
                 }
             }
@@ -107,11 +116,28 @@ impl<T> Buffer<T> {
     }
 }
 
+impl<T> Waiting<T> {
+    fn is_full(&self) -> bool {
+        self.items.len() >= BUFFER || self.bytes >= BYTES
+    }
+
+    fn has_room(&self) -> bool {
+        self.items.len() <= BUFFER / 2 && self.bytes <= BYTES / 2
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        let (item, bytes) = self.items.pop_front()?;
+        self.bytes -= bytes;
+        Some(item)
+    }
+}
+
 impl<T: Clone> Feed<T> {
     /// Follows from now on. On a feed that is closed there is nothing to come.
     pub(super) fn follow(&self) -> Follower<T> {
         let mut state = self.inner.state();
-        let waiting = Waiting { items: VecDeque::new(), lost: 0, closed: state.closed, stalled: false };
+        let waiting =
+            Waiting { items: VecDeque::new(), bytes: 0, came: 0, lost: 0, closed: state.closed, stalled: false };
         let buffer = Arc::new(Buffer { waiting: Mutex::new(waiting), news: Notify::new(), room: Notify::new() });
         if !state.closed {
             state.followers.push(Arc::clone(&buffer));
@@ -130,12 +156,12 @@ impl<T: Clone> Feed<T> {
         state.followers.is_empty().then_some(state.empty_since)
     }
 
-    /// Hands an item to all who follow.
-    pub(super) async fn publish(&self, item: T) {
+    /// Hands an item, which takes so many bytes in memory, to all who follow.
+    pub(super) async fn publish(&self, item: T, bytes: usize) {
         let followers = self.inner.state().followers.clone();
         let full = |buffer: &Arc<Buffer<T>>| {
             let waiting = buffer.waiting();
-            waiting.items.len() >= BUFFER && !waiting.stalled
+            waiting.is_full() && !waiting.stalled
         };
         if followers.iter().any(full) {
             let deadline = Instant::now() + PATIENCE;
@@ -147,11 +173,12 @@ impl<T: Clone> Feed<T> {
         }
         for buffer in &followers {
             let mut waiting = buffer.waiting();
-            if waiting.items.len() >= BUFFER {
-                waiting.items.pop_front();
+            while waiting.is_full() && waiting.pop().is_some() {
                 waiting.lost += 1;
             }
-            waiting.items.push_back(item.clone());
+            waiting.items.push_back((item.clone(), bytes));
+            waiting.bytes += bytes;
+            waiting.came += 1;
             drop(waiting);
             buffer.news.notify_one();
         }
@@ -191,20 +218,48 @@ impl<T> Follower<T> {
         }
     }
 
+    /// What tells how far it is behind, also to others.
+    pub(super) fn progress(&self) -> Progress
+    where
+        T: Send + Sync + 'static,
+    {
+        let buffer = Arc::clone(&self.buffer);
+        Progress(Arc::new(move || {
+            let waiting = buffer.waiting();
+            (waiting.came, waiting.came - waiting.items.len() as u64)
+        }))
+    }
+
     fn take(&self) -> Taken<T> {
         let mut waiting = self.buffer.waiting();
         if waiting.lost > 0 {
             return Taken::Delivery(Delivery::Lost(std::mem::take(&mut waiting.lost)));
         }
-        let Some(item) = waiting.items.pop_front() else {
+        let Some(item) = waiting.pop() else {
             return if waiting.closed { Taken::End } else { Taken::Nothing };
         };
-        if waiting.items.len() <= BUFFER / 2 {
+        if waiting.has_room() {
             waiting.stalled = false;
             drop(waiting);
-            self.buffer.room.notify_one();
+            self.buffer.room.notify_waiters();
         }
         Taken::Delivery(Delivery::Item(item))
+    }
+}
+
+/// How far one who follows is behind.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn() -> (u64, u64) + Send + Sync>);
+
+impl Progress {
+    /// How many items came so far.
+    pub fn came(&self) -> u64 {
+        (self.0)().0
+    }
+
+    /// How many of them were taken, or lost.
+    pub fn taken(&self) -> u64 {
+        (self.0)().1
     }
 }
 
@@ -217,13 +272,20 @@ enum Taken<T> {
 impl<T> Drop for Follower<T> {
     fn drop(&mut self) {
         self.buffer.waiting().closed = true;
-        self.buffer.room.notify_one();
+        self.buffer.room.notify_waiters();
         let mut state = self.feed.state();
         let before = state.followers.len();
         state.followers.retain(|buffer| !Arc::ptr_eq(buffer, &self.buffer));
         if before > 0 && state.followers.is_empty() {
             state.empty_since = Instant::now();
         }
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (came, taken) = (self.0)();
+        f.debug_struct("Progress").field("came", &came).field("taken", &taken).finish()
     }
 }
 
@@ -249,13 +311,28 @@ mod tests {
         });
         let start = Instant::now();
         for n in 0..ALL {
-            feed.publish(n).await;
+            feed.publish(n, 8).await;
         }
         feed.close();
         assert!(start.elapsed() < Duration::from_secs(5), "the one that stalls is waited for once");
         assert_eq!(reading.await.unwrap(), (0..ALL).collect::<Vec<_>>());
         assert_eq!(stalls.next().await, Some(Delivery::Lost((ALL - BUFFER) as u64)));
         for n in ALL - BUFFER..ALL {
+            assert_eq!(stalls.next().await, Some(Delivery::Item(n)));
+        }
+        assert_eq!(stalls.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn what_is_large_is_bounded_by_what_it_takes() {
+        let feed = Feed::default();
+        let mut stalls = feed.follow();
+        for n in 0..10 {
+            feed.publish(n, 30 << 20).await;
+        }
+        feed.close();
+        assert_eq!(stalls.next().await, Some(Delivery::Lost(7)));
+        for n in 7..10 {
             assert_eq!(stalls.next().await, Some(Delivery::Item(n)));
         }
         assert_eq!(stalls.next().await, None);

@@ -3,7 +3,7 @@
 use super::announcer::TurnName;
 use super::batch::Batch;
 use super::event::{AskedPermission, NodeEvent};
-use super::feed::{Delivery, Follower};
+use super::feed::{Delivery, Follower, Progress};
 use super::recorded::Recorded;
 use crate::plane::facts::{Fact, FactLog, SessionKey};
 use crate::plane::{ErrorKind, Plane, PlaneError};
@@ -42,6 +42,8 @@ pub struct SessionFollower {
     place: Option<Place>,
     /// Permissions that were asked for before.
     asked: Vec<AskedPermission>,
+    /// A batch that waits for what was stored before it.
+    held: Option<Arc<Batch>>,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,8 @@ struct Place {
     delivered: u64,
     /// Behind: the log has facts that were not delivered.
     behind: bool,
-    failed: bool,
+    /// What is missing could not be had from it.
+    unreadable: bool,
 }
 
 /// One who follows all sessions of the node.
@@ -70,7 +73,7 @@ impl Plane {
         agent: Option<&str>,
         after: Option<u64>,
     ) -> Result<SessionFollower, PlaneError> {
-        let session = self.live.attached(id, agent)?;
+        let session = self.live.attached_soon(id, agent).await?;
         // First, so that nothing falls between what was and what comes.
         let follower = session.feed.follow();
         let place = match after {
@@ -82,10 +85,10 @@ impl Plane {
                 if after > page.last {
                     return Err(beyond(id, after, page.last));
                 }
-                Some(Place { log, key, delivered: after, behind: after < page.last, failed: false })
+                Some(Place { log, key, delivered: after, behind: after < page.last, unreadable: false })
             }
         };
-        Ok(SessionFollower { follower, place, asked: session.asked() })
+        Ok(SessionFollower { follower, place, asked: session.asked(), held: None })
     }
 
     /// Follows all live sessions from now on.
@@ -145,24 +148,26 @@ impl Plane {
 }
 
 impl SessionFollower {
-    /// The next thing; none when the session is live no more and all was told.
+    /// The next thing; none when the session is live no more and all was told. Nothing is lost when
+    /// the future is dropped.
     pub async fn next(&mut self) -> Option<Followed> {
-        if self.place.as_ref().is_some_and(|place| place.behind)
-            && let Some(caught_up) = self.catch_up().await
-        {
-            return Some(caught_up);
-        }
         loop {
-            let delivery = self.follower.next().await;
-            let batch = match delivery {
-                Some(Delivery::Item(batch)) => batch,
-                Some(Delivery::Lost(count)) => {
-                    if let Some(place) = &mut self.place {
-                        place.behind = true;
+            if self.place.as_ref().is_some_and(|place| place.behind)
+                && let Some(caught_up) = self.catch_up().await
+            {
+                return Some(caught_up);
+            }
+            let batch = match self.held.take() {
+                Some(batch) => batch,
+                None => match self.follower.next().await? {
+                    Delivery::Item(batch) => batch,
+                    Delivery::Lost(count) => {
+                        if let Some(place) = &mut self.place {
+                            place.behind = true;
+                        }
+                        return Some(Followed::Lost(count));
                     }
-                    return Some(Followed::Lost(count));
-                }
-                None => return None,
+                },
             };
             let Some(place) = &mut self.place else {
                 if batch.events.is_empty() {
@@ -170,17 +175,35 @@ impl SessionFollower {
                 }
                 return Some(Followed::Batch { batch: Some(batch), facts: Vec::new() });
             };
+            // It happened before what was delivered from the log.
+            if batch.place < place.delivered || (batch.place == place.delivered && !batch.facts.is_empty()) {
+                continue;
+            }
             let facts: Vec<Fact> = batch.facts.iter().filter(|fact| fact.sequence > place.delivered).cloned().collect();
-            let told_before = !batch.facts.is_empty() && facts.is_empty();
+            let before = facts.first().map_or(batch.place, |first| first.sequence - 1);
+            if before > place.delivered && !place.unreadable {
+                // Something was stored that nobody told here: by another process, say.
+                place.behind = true;
+                self.held = Some(batch);
+                continue;
+            }
+            if before > place.delivered {
+                let gap = Followed::Gap { from: place.delivered + 1, to: before };
+                place.delivered = before;
+                self.held = Some(batch);
+                return Some(gap);
+            }
             if let Some(last) = facts.last() {
                 place.delivered = last.sequence;
             }
-            // Its events happened before the place that was asked for, or were read from the log.
-            if told_before {
-                continue;
-            }
+            place.unreadable = false;
             return Some(Followed::Batch { batch: Some(batch), facts });
         }
+    }
+
+    /// How far it is behind.
+    pub fn progress(&self) -> Progress {
+        self.follower.progress()
     }
 
     /// The next thing, when it is there already.
@@ -211,7 +234,8 @@ impl SessionFollower {
             Err(e) => {
                 tracing::warn!("what happened in session {} can't be read from the log: {e}", place.key.id);
                 place.behind = false;
-                return (!std::mem::replace(&mut place.failed, true)).then_some(Followed::Lost(0));
+                place.unreadable = true;
+                return None;
             }
         };
         if page.misses(place.delivered) {
@@ -223,6 +247,8 @@ impl SessionFollower {
         }
         let Some(last) = page.facts.last() else {
             place.behind = false;
+            // What is missing is nowhere.
+            place.unreadable = true;
             return None;
         };
         place.delivered = last.sequence;

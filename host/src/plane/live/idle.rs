@@ -1,6 +1,5 @@
 //! Live sessions that nobody uses are let go.
 
-use super::event::DetachReason;
 use crate::plane::Plane;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,9 +24,10 @@ impl Plane {
                     _ = closing.wait_for(|closing| *closing) => return,
                 }
                 let Some(live) = live.upgrade() else { return };
-                let idle = live.all().into_iter().filter(|session| session.idle_for().is_some_and(|idle| idle >= ttl));
-                for session in idle {
-                    live.let_go(&session, DetachReason::Idle).await;
+                for session in live.all() {
+                    if session.idle_for().is_some_and(|idle| idle >= ttl) {
+                        session.leave_when_idle(ttl).await;
+                    }
                 }
             }
         });

@@ -3,7 +3,7 @@
 
 use crate::acp::runtimes::Runtime;
 use crate::acp::strays::Strays;
-use crate::acp::{Agent, AgentError, AgentLimits, Messages};
+use crate::acp::{Agent, AgentError, AgentLimits, Messages, Running};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
@@ -16,8 +16,16 @@ pub(super) struct Launch {
     pub(super) cwd: String,
     pub(super) limits: AgentLimits,
     pub(super) strays: Arc<SweptStrays>,
+    pub(super) running: Running,
     /// The plane ends: nothing is started any more.
     pub(super) closing: watch::Receiver<bool>,
+}
+
+/// An agent that was started and has said what it can do.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) agent: Agent,
+    pub(super) messages: Messages,
 }
 
 /// What earlier processes of ours left behind is ended before the first agent of this one starts.
@@ -45,59 +53,89 @@ impl SweptStrays {
 }
 
 impl Launch {
-    /// Starts the agent with a new session. Its id, and what may have gone wrong besides.
-    pub(super) async fn create(&self) -> Result<(Agent, Messages, String), AgentError> {
-        self.open(async |agent, messages| {
-            let (id, _) = messages.until(agent.new_session(&self.cwd), |said| agent.pass_over(said)).await?;
-            self.choose_model(agent, messages, &id).await?;
-            Ok(id)
-        })
-        .await
-    }
-
-    /// Starts the agent with a stored session.
-    pub(super) async fn load(&self, id: &str) -> Result<(Agent, Messages), AgentError> {
-        let opened = self.open(async |agent, messages| {
-            if !agent.capabilities().load_session {
-                let message = format!("{} does not go on with stored sessions", self.runtime.label);
-                return Err(AgentError { beyond: true, ..AgentError::new(message) });
-            }
-            // What it tells until it answers is what was: the store has it.
-            messages.until(agent.load_session(id, &self.cwd), |said| agent.pass_over(said)).await?;
-            self.choose_model(agent, messages, id).await
-        });
-        let (agent, messages, ()) = opened.await?;
-        Ok((agent, messages))
-    }
-
-    async fn choose_model(&self, agent: &Agent, messages: &mut Messages, id: &str) -> Result<(), AgentError> {
-        let Some(model) = &self.runtime.model else { return Ok(()) };
-        messages.until(agent.choose_model(id, model), |said| agent.pass_over(said)).await
-    }
-
-    /// An agent that got as far as this, or none at all.
-    async fn open<T>(
-        &self,
-        work: impl AsyncFnOnce(&Agent, &mut Messages) -> Result<T, AgentError>,
-    ) -> Result<(Agent, Messages, T), AgentError> {
-        self.strays.sweep().await;
+    /// Starts the agent, which says what it can do.
+    pub(super) async fn start(&self) -> Result<Started, AgentError> {
+        self.while_open(self.strays.sweep()).await?;
         let directory = PathBuf::from(&self.cwd);
-        let (mut agent, mut messages) = Agent::start(&self.runtime, &directory, &self.limits, &self.strays.strays)?;
-        let mut closing = self.closing.clone();
-        let opened = tokio::select! {
-            opened = async {
-                agent.initialize(&mut messages).await?;
-                work(&agent, &mut messages).await
-            } => opened,
-            _ = closing.wait_for(|closing| *closing) => Err(AgentError::new("sepia is shutting down")),
-        };
-        match opened {
-            Ok(got) => Ok((agent, messages, got)),
-            Err(error) => {
-                drop(messages);
-                agent.end().await;
-                Err(error)
-            }
+        let (agent, messages) =
+            Agent::start(&self.runtime, &directory, &self.limits, &self.strays.strays, &self.running)?;
+        let mut started = Started { agent, messages };
+        let Started { agent, messages } = &mut started;
+        match self.while_open(agent.initialize(messages)).await.flatten() {
+            Ok(()) => Ok(started),
+            Err(error) => Err(started.failed(error).await),
         }
+    }
+
+    /// Starts the agent with a stored session. `before` is gone first: two agents must not have
+    /// one session.
+    pub(super) async fn revive(&self, id: &str, before: Option<Agent>) -> Result<Started, AgentError> {
+        if let Some(before) = before {
+            before.gone().await;
+        }
+        let mut started = self.start().await?;
+        match started.load(self, id).await {
+            Ok(warnings) => {
+                for warning in warnings {
+                    tracing::warn!("{warning}");
+                }
+                Ok(started)
+            }
+            Err(error) => Err(started.failed(error).await),
+        }
+    }
+
+    async fn while_open<T>(&self, work: impl Future<Output = T>) -> Result<T, AgentError> {
+        let mut closing = self.closing.clone();
+        tokio::select! {
+            done = work => Ok(done),
+            _ = closing.wait_for(|closing| *closing) => Err(AgentError::new("sepia is shutting down")),
+        }
+    }
+}
+
+impl Started {
+    /// Begins a session: its id, and what a person should know.
+    pub(super) async fn create(&mut self, launch: &Launch) -> Result<(String, Vec<String>), AgentError> {
+        let Self { agent, messages } = self;
+        let created = messages.until(agent.new_session(&launch.cwd), |said| agent.pass_over(said));
+        let (id, _) = launch.while_open(created).await.flatten()?;
+        let warnings = self.choose_model(launch, &id).await?;
+        Ok((id, warnings))
+    }
+
+    /// Goes on with a stored session; what a person should know.
+    pub(super) async fn load(&mut self, launch: &Launch, id: &str) -> Result<Vec<String>, AgentError> {
+        let Self { agent, messages } = self;
+        if !agent.capabilities().load_session {
+            let message = format!("{} does not go on with stored sessions", launch.runtime.label);
+            return Err(AgentError { beyond: true, ..AgentError::new(message) });
+        }
+        // What it tells until it answers is what was: the store has it.
+        let loaded = messages.until(agent.load_session(id, &launch.cwd), |said| agent.pass_over(said));
+        launch.while_open(loaded).await.flatten()?;
+        self.choose_model(launch, id).await
+    }
+
+    /// A model that the session does not have is no reason not to go on with it.
+    async fn choose_model(&mut self, launch: &Launch, id: &str) -> Result<Vec<String>, AgentError> {
+        let Some(model) = &launch.runtime.model else { return Ok(Vec::new()) };
+        let Self { agent, messages } = self;
+        let chosen = messages.until(agent.choose_model(id, model), |said| agent.pass_over(said));
+        match launch.while_open(chosen).await? {
+            Ok(()) => Ok(Vec::new()),
+            Err(error) if error.code.is_some() => {
+                let model = crate::text::clean_line(model, 100);
+                Ok(vec![format!("the model `{model}` was not taken, the session goes on with its own: {error}")])
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends the agent; the error that is why.
+    pub(super) async fn failed(self, error: AgentError) -> AgentError {
+        drop(self.messages);
+        self.agent.end().await;
+        error
     }
 }

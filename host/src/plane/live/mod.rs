@@ -4,7 +4,9 @@
 //! handed to whoever follows the session or the whole node.
 //!
 //! ```text
+//! map        the live sessions
 //! attach, create, detach, idle   into the map and out of it
+//! talk       what is said to them; clock  the time
 //!   launch, runtime, takeover      the agent's program, and who had the session before
 //! session    a live session as others see it
 //!   owner      the task that has its agent
@@ -44,10 +46,10 @@ pub use batch::Batch;
 pub use clock::{Clock, SystemClock};
 pub use create::{CreateRequest, Created};
 pub use event::{AskedPermission, DetachReason, NodeEvent, SessionEvent, ToolCallDetails, TurnError};
-pub use feed::Delivery;
+pub use feed::{Delivery, Progress};
 pub use follow::{Followed, NodeFollower, SessionFollower};
 pub(super) use map::Live;
 pub use runtime::AgentRuntime;
 pub(super) use session::Reservation;
-pub use session::TurnEnd;
+pub use session::{PendingTurn, TurnEnd};
 pub use talk::PromptRequest;

@@ -88,12 +88,14 @@ impl Recorded {
     }
 
     pub(super) fn tool_call_started(mut members: Map<String, Value>) -> Self {
-        bound(&mut members, "arguments");
+        for name in ["arguments", "title", "locations"] {
+            bound(&mut members, name);
+        }
         Self::new("toolCallStarted", Value::Object(members))
     }
 
     pub(super) fn tool_call_ended(mut members: Map<String, Value>) -> Self {
-        for name in ["result", "diffs", "contents"] {
+        for name in ["result", "title", "locations", "diffs", "contents"] {
             bound(&mut members, name);
         }
         Self::new("toolCallEnded", Value::Object(members))

@@ -65,6 +65,7 @@ impl Plane {
             cwd,
             limits: self.live.agent_limits,
             strays: Arc::clone(&self.live.strays),
+            running: self.live.running.clone(),
             closing: self.live.closing.subscribe(),
         })
     }

@@ -9,6 +9,7 @@ use crate::home::LockFile;
 use crate::plane::{ErrorKind, PlaneError};
 use crate::text::clean_line;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -28,7 +29,9 @@ pub(in crate::plane) struct LiveSession {
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) state: Mutex<State>,
     /// Keeps other processes of ours from it, while it is live.
-    pub(super) held: Mutex<Option<LockFile>>,
+    pub(super) held: Mutex<Option<Arc<LockFile>>>,
+    /// Why it is being let go, once it is.
+    pub(super) leaving: watch::Sender<Option<DetachReason>>,
     /// Its agent is gone, and it is live no more.
     pub(super) gone: watch::Sender<bool>,
 }
@@ -42,8 +45,20 @@ pub(super) struct State {
     pub(super) idle_since: Instant,
     /// Permissions that its agent waits for.
     pub(super) asked: Vec<AskedPermission>,
-    /// It is being let go.
-    pub(super) leaving: bool,
+}
+
+/// A prompt that its session's owner has.
+#[derive(Debug)]
+pub struct PendingTurn {
+    id: String,
+    end: oneshot::Receiver<Result<TurnEnd, PlaneError>>,
+}
+
+impl PendingTurn {
+    /// The end of its turn.
+    pub async fn end(self) -> Result<TurnEnd, PlaneError> {
+        self.end.await.unwrap_or_else(|_| Err(not_attached(&self.id)))
+    }
 }
 
 /// How a turn ended.
@@ -55,13 +70,24 @@ pub struct TurnEnd {
     pub usage: Option<serde_json::Value>,
 }
 
-/// Keeps turns from beginning while the session is written.
+/// Keeps turns from beginning while the session is written, and other processes of ours from it,
+/// also when it is let go meanwhile.
 #[derive(Debug)]
-pub(in crate::plane) struct Reservation(Arc<LiveSession>);
+pub(in crate::plane) struct Reservation {
+    session: Arc<LiveSession>,
+    lock: Option<Arc<LockFile>>,
+}
+
+impl Reservation {
+    /// The lock that other processes of ours respect.
+    pub(in crate::plane) fn lock(&self) -> Option<Arc<LockFile>> {
+        self.lock.clone()
+    }
+}
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.0.state().busy = false;
+        self.session.state().busy = false;
     }
 }
 
@@ -85,7 +111,12 @@ impl LiveSession {
         if std::mem::replace(&mut self.state().busy, true) {
             return Err(self.busy());
         }
-        Ok(Reservation(Arc::clone(self)))
+        Ok(Reservation { session: Arc::clone(self), lock: self.lock() })
+    }
+
+    /// The lock that other processes of ours respect, as long as it is live.
+    pub(in crate::plane) fn lock(&self) -> Option<Arc<LockFile>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ready when it is live no more.
@@ -96,7 +127,7 @@ impl LiveSession {
     }
 
     /// How long nobody has used it; none while somebody does.
-    pub(super) fn idle_for(&self) -> Option<std::time::Duration> {
+    pub(super) fn idle_for(&self) -> Option<Duration> {
         let unfollowed = self.feed.empty_since()?;
         let state = self.state();
         (!state.busy).then(|| state.idle_since.max(unfollowed).elapsed())
@@ -108,9 +139,13 @@ impl LiveSession {
         PlaneError::new(ErrorKind::Busy, message)
     }
 
-    /// Works on a prompt until its turn ends.
-    pub(super) async fn prompt(&self, prompt: Prompt) -> Result<TurnEnd, PlaneError> {
-        self.ask(|reply| Command::Prompt { prompt, reply }).await?
+    /// Hands a prompt to the owner; what waits for the end of its turn.
+    pub(super) async fn prompt(&self, prompt: Prompt) -> Result<PendingTurn, PlaneError> {
+        let (reply, end) = oneshot::channel();
+        match self.commands.send(Command::Prompt { prompt, reply }).await {
+            Ok(()) => Ok(PendingTurn { id: self.id.clone(), end }),
+            Err(_) => Err(not_attached(&self.id)),
+        }
     }
 
     /// Asks for the end of the turn that runs, if one does.
@@ -124,10 +159,23 @@ impl LiveSession {
         self.ask(|reply| Command::Answer { request, option, reply }).await?
     }
 
-    /// Lets it go; ready when its agent is gone and all was told.
-    pub(super) async fn leave(&self, reason: DetachReason) {
-        // An owner that is gone has let it go already.
-        let _gone = self.ask(|reply| Command::Leave { reason, reply }).await;
+    /// Has the owner let it go. The first reason counts.
+    pub(super) fn leave(&self, reason: DetachReason) {
+        self.leaving.send_if_modified(|leaving| {
+            let first = leaving.is_none();
+            leaving.get_or_insert(reason);
+            first
+        });
+    }
+
+    /// Whether it is being let go.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.borrow().is_some()
+    }
+
+    /// Has the owner let it go, unless somebody uses it by then.
+    pub(super) async fn leave_when_idle(&self, ttl: Duration) {
+        let _gone = self.commands.send(Command::LeaveWhenIdle { ttl }).await;
     }
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, PlaneError> {

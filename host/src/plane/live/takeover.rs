@@ -14,7 +14,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 impl Plane {
     /// Who holds a session by the word of its store; none when nobody does.
-    pub(super) async fn holder(&self, agent: &str, id: &str) -> Result<Option<LockState>, PlaneError> {
+    pub(in crate::plane) async fn holder(&self, agent: &str, id: &str) -> Result<Option<LockState>, PlaneError> {
         for (_, reader) in self.readers_for(Some(agent)).await? {
             let locks = reader.locks().await?;
             if let Some(lock) = locks.into_iter().find(|lock| lock.id == id) {

@@ -2,7 +2,7 @@
 
 use super::event::AskedPermission;
 use super::owner::Prompt;
-use super::session::TurnEnd;
+use super::session::{PendingTurn, TurnEnd};
 use crate::acp::PromptPart;
 use crate::plane::{Plane, PlaneError};
 
@@ -22,11 +22,16 @@ pub struct PromptRequest {
 }
 
 impl Plane {
-    /// Lets a live session work on a prompt; ready when its turn ends. It goes on when the
-    /// caller gives up.
-    pub async fn prompt(&self, request: PromptRequest) -> Result<TurnEnd, PlaneError> {
-        let session = self.live.attached(&request.id, request.agent.as_deref())?;
+    /// Hands a prompt to a live session, which works on it whether its end is waited for or not.
+    /// What is asked of the session after this comes after it.
+    pub async fn begin_prompt(&self, request: PromptRequest) -> Result<PendingTurn, PlaneError> {
+        let session = self.live.attached_soon(&request.id, request.agent.as_deref()).await?;
         session.prompt(Prompt { parts: request.parts, queue: request.queue, command: request.command }).await
+    }
+
+    /// Lets a live session work on a prompt; ready when its turn ends.
+    pub async fn prompt(&self, request: PromptRequest) -> Result<TurnEnd, PlaneError> {
+        self.begin_prompt(request).await?.end().await
     }
 
     /// Asks for the end of the turn that runs in a live session. Nothing when none does.

@@ -11,12 +11,17 @@ use crate::acp::{Chunk, PermissionRequest, ToolCallUpdate, Update};
 use calls::OpenCalls;
 use message::{Kind, Messages};
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// What one thing that was said came to.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Step {
     pub(super) events: Vec<SessionEvent>,
     pub(super) facts: Vec<Recorded>,
+    /// What it takes in memory, about, bytes.
+    pub(super) weight: usize,
+    /// Its share of the room for what is on its way from the agent, until it is told.
+    pub(super) share: Option<OwnedSemaphorePermit>,
 }
 
 impl Step {
@@ -55,13 +60,16 @@ impl Translation {
 
     /// A turn begins with this prompt.
     pub(super) fn begin(&mut self, parts: &[crate::acp::PromptPart]) -> Step {
+        let mut step = Step::default();
+        // What an agent said between two turns is part of neither.
+        self.close(&mut step);
         self.runs = true;
         self.calls.forget_ended();
-        let input = Recorded::input(&self.messages.next_id(), parts);
-        Step {
-            events: vec![SessionEvent::RunStarted { thread_id: self.session_id.clone(), run_id: self.run_id.clone() }],
-            facts: vec![input, Recorded::run_started(&self.run_id)],
-        }
+        step.facts.push(Recorded::input(&self.messages.next_id(), parts));
+        step.facts.push(Recorded::run_started(&self.run_id));
+        let (thread_id, run_id) = (self.session_id.clone(), self.run_id.clone());
+        step.events.push(SessionEvent::RunStarted { thread_id, run_id });
+        step
     }
 
     /// It is over: what is open is closed. Nothing when no turn runs.
@@ -70,9 +78,7 @@ impl Translation {
         if !std::mem::take(&mut self.runs) {
             return step;
         }
-        self.messages.close(Kind::Text, &mut step);
-        self.messages.close(Kind::Reasoning, &mut step);
-        self.calls.close_all(&mut step);
+        self.close(&mut step);
         step.facts.push(Recorded::run_finished(&self.run_id, &end, usage));
         let (stop_reason, error) = match end {
             Ok(reason) => (Some(reason), None),
@@ -85,6 +91,12 @@ impl Translation {
             error,
         });
         step
+    }
+
+    fn close(&mut self, step: &mut Step) {
+        self.messages.close(Kind::Text, step);
+        self.messages.close(Kind::Reasoning, step);
+        self.calls.close_all(step);
     }
 
     /// An update came.

@@ -69,7 +69,13 @@ impl Plane {
     pub async fn delete(&self, id: &str, agent: Option<&str>, options: DeleteOptions) -> Result<Deleted, PlaneError> {
         let (agent, title) = match self.agent_and_title(id, agent).await {
             Err(error) if error.kind == ErrorKind::NotFound && !options.dry_run => {
-                return self.delete_unstored(id, agent).await.unwrap_or(Err(error));
+                let Some(of) = self.pending_agent(id, agent).await else { return Err(error) };
+                self.let_go_for(id, &of, DetachReason::Deleted).await;
+                // Its agent may have stored it when it ended.
+                match self.agent_and_title(id, Some(&of)).await {
+                    Err(error) if error.kind == ErrorKind::NotFound => return self.delete_unstored(id, of).await,
+                    found => found?,
+                }
             }
             found => found?,
         };
@@ -80,8 +86,7 @@ impl Plane {
             let (agent_id, id) = (agent, id.to_owned());
             return Ok(Deleted { agent_id, id, removed, failed: Vec::new(), trash: None, dry_run: true });
         }
-        self.let_go_for(id, &agent, DetachReason::Deleted).await;
-        let _held = self.claim(&agent, id, options.force).await?;
+        let _held = self.seize(&agent, id, options.force, DetachReason::Deleted).await?;
         let deleted = self.move_to_trash(writer, session, &agent, &title, options).await?;
         if deleted.failed.is_empty() {
             // What people say of a session goes with it.
@@ -92,18 +97,13 @@ impl Plane {
         Ok(deleted)
     }
 
-    /// Deletes a session that was made here and that its store never had: there is nothing of it but what we know. None
-    /// when there is none.
-    async fn delete_unstored(&self, id: &str, agent: Option<&str>) -> Option<Result<Deleted, PlaneError>> {
-        let agent = self.pending_agent(id, agent).await?;
-        self.let_go_for(id, &agent, DetachReason::Deleted).await;
-        if let Err(error) = self.overlay().forget(&agent, id).await {
-            return Some(Err(error));
-        }
-        self.forget_facts(&agent, id).await;
-        self.told_deleted(id, &agent).await;
+    /// Deletes a session that was made here and that its store never had: there is nothing of it but what we know.
+    async fn delete_unstored(&self, id: &str, agent_id: String) -> Result<Deleted, PlaneError> {
+        self.overlay().forget(&agent_id, id).await?;
+        self.forget_facts(&agent_id, id).await;
+        self.told_deleted(id, &agent_id).await;
         let (removed, failed) = (Vec::new(), Vec::new());
-        Some(Ok(Deleted { agent_id: agent, id: id.to_owned(), removed, failed, trash: None, dry_run: false }))
+        Ok(Deleted { agent_id, id: id.to_owned(), removed, failed, trash: None, dry_run: false })
     }
 
     async fn move_to_trash(

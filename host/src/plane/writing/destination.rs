@@ -86,7 +86,7 @@ fn is_absolute(path: &str) -> bool {
 }
 
 /// A title that a person gave: 1 to 200 characters on one line.
-pub(super) fn checked_title(title: &str) -> Result<String, PlaneError> {
+pub(in crate::plane) fn checked_title(title: &str) -> Result<String, PlaneError> {
     let title = title.trim();
     let count = title.chars().count();
     if count == 0 || count > MOST_TITLE || title.chars().any(char::is_control) {

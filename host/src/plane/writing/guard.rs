@@ -2,15 +2,16 @@
 
 use crate::home::LockFile;
 use crate::plane::live::Reservation;
-use crate::plane::{ErrorKind, Plane, PlaneError};
+use crate::plane::{DetachReason, ErrorKind, Plane, PlaneError};
 use crate::text::clean_line;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// A session that is ours alone while the value lives.
 #[derive(Debug)]
 pub(in crate::plane) enum Claim {
     /// By a lock that processes of ours respect.
-    Stored(#[expect(dead_code, reason = "held, not read")] LockFile),
+    Stored(#[expect(dead_code, reason = "held, not read")] Arc<LockFile>),
     /// It is live here, and no turn begins.
     Live(#[expect(dead_code, reason = "held, not read")] Reservation),
 }
@@ -27,14 +28,26 @@ impl Plane {
         if !force {
             self.refuse_when_live(agent, id).await?;
         }
-        Ok(Claim::Stored(held))
+        Ok(Claim::Stored(Arc::new(held)))
     }
 
-    /// Fails when a turn of the session runs here.
-    pub(in crate::plane) fn refuse_when_busy(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
-        match self.live.get(id, Some(agent)) {
-            Some(live) => live.reserve().map(drop),
-            None => Ok(()),
+    /// The same for what its agent must not go on from: a session that is live here is let go first, and stays ours
+    /// meanwhile. `busy` when a turn runs, unless that is to end with it.
+    pub(in crate::plane) async fn seize(
+        &self,
+        agent: &str,
+        id: &str,
+        force: bool,
+        reason: DetachReason,
+    ) -> Result<Claim, PlaneError> {
+        let Some(live) = self.live.get(id, Some(agent)) else { return self.claim(agent, id, force).await };
+        let reserved = if reason == DetachReason::Deleted { None } else { Some(live.reserve()?) };
+        let lock = reserved.as_ref().map_or_else(|| live.lock(), Reservation::lock);
+        self.live.let_go(&live, reason).await;
+        match lock {
+            Some(lock) => Ok(Claim::Stored(lock)),
+            // It was being let go already.
+            None => self.claim(agent, id, force).await,
         }
     }
 
@@ -50,18 +63,11 @@ impl Plane {
 
     /// Fails when a running agent holds the session, with who that is.
     async fn refuse_when_live(&self, agent: &str, id: &str) -> Result<(), PlaneError> {
-        let readers = self.readers_for(Some(agent)).await?;
-        for (_, reader) in readers {
-            let locks = reader.locks().await?;
-            if let Some(lock) = locks.iter().find(|lock| lock.id == id) {
-                let holder =
-                    lock.holder_pid.map_or_else(|| "a running agent".to_owned(), |pid| format!("process {pid}"));
-                let shown = clean_line(id, 80);
-                let message = format!("session `{shown}` is held by {holder}; end it there first, or force it");
-                return Err(PlaneError::new(ErrorKind::Locked, message));
-            }
-        }
-        Ok(())
+        let Some(lock) = self.holder(agent, id).await? else { return Ok(()) };
+        let holder = lock.holder_pid.map_or_else(|| "a running agent".to_owned(), |pid| format!("process {pid}"));
+        let shown = clean_line(id, 80);
+        let message = format!("session `{shown}` is held by {holder}; end it there first, or force it");
+        Err(PlaneError::new(ErrorKind::Locked, message))
     }
 
     /// Keeps other processes of ours from writing the session while the value lives.

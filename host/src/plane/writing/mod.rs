@@ -37,6 +37,7 @@ mod translation;
 
 pub use delete::{DeleteOptions, Deleted, NotDeleted, Part};
 pub use destination::Destination;
+pub(super) use destination::checked_title;
 pub use losses::{LossCounts, ToldLoss, summed};
 pub use rewind::{Cut, RewindOptions, Rewound};
 pub use transfer::{Resume, Saved};

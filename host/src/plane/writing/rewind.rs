@@ -72,18 +72,20 @@ impl Plane {
         let (_, writer) = self.writer_of(&agent).await?;
         let (mut header, nodes) = known(transcript).await?;
         let (mut plan, mut truncated) = planned(&header, &nodes, cut)?;
-        if !(options.dry_run || plan.removed.is_empty()) {
-            self.refuse_when_busy(&agent, id)?;
+        let is_live = self.is_live(id, &agent);
+        let _held = if options.dry_run || plan.removed.is_empty() {
+            None
+        } else {
             // Its agent knows what is cut away, and would go on from it.
-            if self.let_go_for(id, &agent, DetachReason::Rewind).await.is_some() {
-                // It may have written its last words.
-                let (_, _, transcript) = self.opened_by(&session, Some(&agent)).await?;
-                let nodes;
-                (header, nodes) = known(transcript).await?;
-                (plan, truncated) = planned(&header, &nodes, cut)?;
-            }
+            Some(self.seize(&agent, id, options.force, DetachReason::Rewind).await?)
+        };
+        if is_live && !options.dry_run {
+            // Its agent may have written its last words.
+            let (_, _, transcript) = self.opened_by(&session, Some(&agent)).await?;
+            let nodes;
+            (header, nodes) = known(transcript).await?;
+            (plan, truncated) = planned(&header, &nodes, cut)?;
         }
-        let _held = self.claim(&agent, id, options.force || options.dry_run).await?;
         let mut rewound =
             Rewound { kept: plan.kept.len(), removed: plan.removed.len(), trash: None, dry_run: options.dry_run };
         if options.dry_run || plan.removed.is_empty() {

@@ -7,15 +7,21 @@ use super::order::Order;
 use super::{answer, error};
 use crate::jsonrpc::{Frame, FrameReader, FrameSender, Id, Message, Request, Version, code};
 use crate::plane::Plane;
+use futures::FutureExt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 /// Time that running requests have when the process is told to end.
 const GRACE: Duration = Duration::from_secs(2);
+/// Time that a client has to read what it was sent last.
+const LAST_FRAMES: Duration = Duration::from_secs(5);
+/// Requests that wait for an agent besides those that run; more take the places of others.
+const TALKING: usize = 512;
 /// Answers that may wait for the client to read.
 const FRAMES_AHEAD: usize = 16;
 
@@ -42,7 +48,8 @@ pub async fn serve(
     output: impl AsyncWrite + Unpin + Send + 'static,
     stop: impl Future<Output = ()>,
 ) -> io::Result<End> {
-    let (sender, writing) = FrameSender::start(output, FRAMES_AHEAD);
+    let stop = stop.shared();
+    let (sender, mut writing) = FrameSender::start(output, FRAMES_AHEAD);
     let (closing, _) = watch::channel(false);
     let mut client = Client {
         places: Arc::new(Semaphore::new(plane.limits().concurrent_requests)),
@@ -53,12 +60,26 @@ pub async fn serve(
         running: JoinSet::new(),
         talking: JoinSet::new(),
         changes: Order::default(),
+        said: Order::default(),
         shutdown: None,
     };
-    let end = client.run(input, stop).await?;
-    let last = client.finish(end).await;
+    let end = client.run(input, stop.clone()).await?;
+    let last = client.finish(end, stop.clone()).await;
+    let late = async {
+        if end == End::Eof {
+            stop.await;
+        }
+        sleep(LAST_FRAMES).await;
+    };
+    let written = tokio::select! {
+        written = &mut writing => written.map_err(io::Error::other)?,
+        () = late => {
+            writing.abort();
+            tracing::warn!("the client did not read its last frames");
+            return Ok(end);
+        }
+    };
     // Nobody reads any more: what the writer says of that is no news.
-    let written = writing.await.map_err(io::Error::other)?;
     if end != End::ClientGone && last {
         written?;
     }
@@ -76,6 +97,8 @@ struct Client {
     /// Those that wait for an agent.
     talking: JoinSet<()>,
     changes: Order,
+    /// What is said to live sessions: it reaches them in the order in which it came.
+    said: Order,
     /// Id of the request to shut down, answered last.
     shutdown: Option<Id>,
 }
@@ -103,11 +126,14 @@ impl Client {
             let Some(frame) = frame else { return Ok(End::Eof) };
             match self.understand(frame) {
                 Understood::Request(method, request) => self.start(method, request, place),
-                Understood::Wrong(id, error) => {
-                    if self.sender.send(answer::failure(&id, &error)).await.is_err() {
-                        return Ok(End::ClientGone);
+                Understood::Wrong(id, error) => tokio::select! {
+                    sent = sender.send(answer::failure(&id, &error)) => {
+                        if sent.is_err() {
+                            return Ok(End::ClientGone);
+                        }
                     }
-                }
+                    () = &mut stop => return Ok(End::Signal),
+                },
                 Understood::Nothing => {}
                 Understood::Shutdown(id) => {
                     self.shutdown = id;
@@ -160,9 +186,10 @@ impl Client {
     fn start(&mut self, method: Method, request: Request, place: tokio::sync::OwnedSemaphorePermit) {
         let (plane, sender, feeds) = (Arc::clone(&self.plane), self.sender.clone(), self.feeds.clone());
         // What waits for an agent may wait for long, and takes nobody's place.
-        let waits = method.waits_for_an_agent();
+        let waits = method.waits_for_an_agent() && self.talking.len() < TALKING;
         let place = (!waits).then_some(place);
         let tasks = if waits { &mut self.talking } else { &mut self.running };
+        let turn = method.is_said_to_a_session().then(|| self.said.position());
         let mut closing = self.closing.subscribe();
         let mut position = method.changes_something().then(|| self.changes.position());
         tasks.spawn(async move {
@@ -171,7 +198,7 @@ impl Client {
                 if let Some(position) = &mut position {
                     position.reached().await;
                 }
-                methods::answer_to(&plane, method, request, &feeds).await
+                methods::answer_to(&plane, method, request, &feeds, turn).await
             };
             let answer = tokio::select! {
                 answer = answer => answer,
@@ -189,46 +216,45 @@ impl Client {
     }
 
     /// Lets running requests finish, ends the plane, answers `shutdown`. Whether the client
-    /// could still be answered.
-    async fn finish(mut self, end: End) -> bool {
-        match end {
-            // Whoever sends and hangs up still gets the answers; each is bounded by itself, but for those
-            // that wait for an agent.
-            End::Eof => {
-                let sender = self.sender.clone();
-                tokio::select! {
-                    () = all_of(&mut self.running) => {}
+    /// could still be answered. A client that does not read holds none of that up, but for the
+    /// answers of one that has only closed its side.
+    async fn finish(mut self, end: End, stop: impl Future<Output = ()>) -> bool {
+        let Self { plane, sender, feeds, closing, running, talking, .. } = &mut self;
+        let requests = async {
+            match end {
+                // Whoever sends and hangs up still gets the answers; each is bounded by itself.
+                End::Eof => tokio::select! {
+                    () = all_of(running) => {}
                     () = sender.closed() => {}
+                    () = stop => {}
+                },
+                End::Shutdown | End::Signal => {
+                    let _late = timeout(GRACE, all_of(running)).await;
                 }
-                let _ended = tokio::time::timeout(GRACE, all_of(&mut self.talking)).await;
+                End::ClientGone => feeds.stop(),
             }
-            End::Shutdown | End::Signal => {
-                if tokio::time::timeout(GRACE, all_of(&mut self.running)).await.is_err() {
-                    self.closing.send_replace(true);
-                    all_of(&mut self.running).await;
-                }
+        };
+        let live = async {
+            if end != End::ClientGone {
+                // What waits for an agent has a moment more.
+                let _late = timeout(GRACE, all_of(talking)).await;
             }
-            End::ClientGone => {
-                self.feeds.stop();
-                self.running.shutdown().await;
-            }
-        }
-        self.plane.shutdown().await;
-        // Their sessions are let go, so they have their answers.
-        if tokio::time::timeout(GRACE, all_of(&mut self.talking)).await.is_err() {
-            self.closing.send_replace(true);
-            all_of(&mut self.talking).await;
-        }
-        if tokio::time::timeout(GRACE, self.feeds.finished()).await.is_err() {
-            self.feeds.stop();
-        }
-        match self.shutdown.take() {
-            None => true,
-            Some(id) => {
-                let in_memory = self.plane.limits().answer_in_memory;
-                self.sender.send(answer::result(&id, &(), in_memory)).await.is_ok()
+            plane.let_all_go().await;
+        };
+        tokio::join!(requests, live);
+        closing.send_replace(true);
+        for left in [running, talking] {
+            if timeout(GRACE, all_of(left)).await.is_err() {
+                left.shutdown().await;
             }
         }
+        plane.shutdown().await;
+        if timeout(GRACE, feeds.finished()).await.is_err() {
+            feeds.stop();
+        }
+        let Some(id) = self.shutdown.take() else { return true };
+        let answer = answer::result(&id, &(), self.plane.limits().answer_in_memory);
+        matches!(timeout(GRACE, self.sender.send(answer)).await, Ok(Ok(())))
     }
 }
 

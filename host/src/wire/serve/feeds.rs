@@ -5,13 +5,16 @@
 
 use super::events::{Events, Gap, NodeEventParams, SessionEventParams, StoredEvent, node_batch, plain_batch};
 use crate::jsonrpc::{FrameSender, Outgoing, line};
-use crate::plane::{Delivery, Followed, NodeEvent, NodeFollower, SessionEvent, SessionFollower};
+use crate::plane::{Delivery, Followed, NodeEvent, NodeFollower, Progress, SessionEvent, SessionFollower};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+/// How long an answer waits for a client to read what happened before it.
+const CATCHING_UP: Duration = Duration::from_secs(1);
 /// Bytes that are handed on together; one line may be larger.
 const TOGETHER: usize = 64 << 10;
 
@@ -22,19 +25,40 @@ pub(super) struct Feeds(Arc<Inner>);
 struct Inner {
     sender: FrameSender,
     tasks: Mutex<JoinSet<()>>,
+    /// How far each task of a session is.
+    progress: Mutex<Vec<Following>>,
     /// Ends the tasks once they have handed on what there is.
     ended: watch::Sender<bool>,
+}
+
+/// A task that hands on what happens in a session.
+struct Following {
+    session: String,
+    progress: Progress,
+    /// Items that it has handed on.
+    handed: watch::Receiver<u64>,
 }
 
 impl Feeds {
     /// None yet.
     pub(super) fn new(sender: FrameSender) -> Self {
-        Self(Arc::new(Inner { sender, tasks: Mutex::default(), ended: watch::channel(false).0 }))
+        Self(Arc::new(Inner {
+            sender,
+            tasks: Mutex::default(),
+            progress: Mutex::default(),
+            ended: watch::channel(false).0,
+        }))
     }
 
     /// Hands on what happens in a session, once `begun` was answered.
     pub(super) fn session(&self, id: String, mut follower: SessionFollower, begun: watch::Receiver<bool>) {
         let sender = self.0.sender.clone();
+        let (progress, (tell_handed, handed)) = (follower.progress(), watch::channel(0));
+        {
+            let mut all = self.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|following| following.handed.has_changed().is_ok());
+            all.push(Following { session: id.clone(), progress: progress.clone(), handed });
+        }
         self.start(async move {
             if !is_answered(begun).await {
                 return;
@@ -61,9 +85,11 @@ impl Feeds {
             while let Some(followed) = follower.next().await {
                 let first = session_line(&id, &followed);
                 let lines = together(first, || Some(session_line(&id, &follower.ready()?)));
+                let taken = progress.taken();
                 if sender.send(Outgoing::Lines(lines)).await.is_err() {
                     return;
                 }
+                tell_handed.send_replace(taken);
             }
         });
     }
@@ -94,6 +120,23 @@ impl Feeds {
                 _ = ended.wait_for(|ended| *ended) => {}
             }
         });
+    }
+
+    /// Ready when all that has happened in a session is handed on to this client, or it takes too
+    /// long to read it.
+    pub(super) async fn caught_up(&self, session: &str) {
+        let behind: Vec<(u64, watch::Receiver<u64>)> = {
+            let all = self.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_session = all.iter().filter(|following| following.session == session);
+            of_session.map(|following| (following.progress.came(), following.handed.clone())).collect()
+        };
+        let all_handed = async {
+            for (came, mut handed) in behind {
+                // A task that is over hands on nothing more.
+                let _over = handed.wait_for(|handed| *handed >= came).await;
+            }
+        };
+        let _late = tokio::time::timeout(CATCHING_UP, all_handed).await;
     }
 
     /// Ready when what was followed is over and handed on. For when the plane has ended.

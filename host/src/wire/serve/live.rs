@@ -1,14 +1,14 @@
 //! The methods of live sessions.
 
+use super::error;
 use super::events::StoredEvent;
 use super::methods::Call;
 use super::params::{
     AttachParams, CreateParams, EventsParams, NoParams, PermissionParams, PromptParams, SessionParams, SubscribeParams,
 };
 use super::results::{Prompted, StoredEvents, Subscribed, SubscribedNode};
-use super::{error, feeds};
 use crate::jsonrpc::{ErrorObject, Outgoing};
-use crate::plane::{ErrorKind, PlaneError};
+use crate::plane::{ErrorKind, PlaneError, PromptRequest};
 use tokio::sync::watch;
 
 type Answer = Result<Outgoing, ErrorObject>;
@@ -32,12 +32,17 @@ impl From<Outgoing> for Answered {
 impl Call<'_> {
     pub(super) async fn sessions_attach(&self) -> Answer {
         let params: AttachParams = self.params()?;
-        self.answered(self.plane.attach(params.into()).await)
+        let attached = self.plane.begin_attach(params.into());
+        self.reached();
+        self.answered(attached.await)
     }
 
     pub(super) async fn sessions_detach(&self) -> Answer {
         let params: SessionParams = self.params()?;
-        self.answered(self.plane.detach(&params.id, params.agent.as_deref()).await)
+        let detached = self.plane.begin_detach(&params.id, params.agent.as_deref());
+        self.reached();
+        detached.await;
+        self.answered(Ok(()))
     }
 
     pub(super) async fn sessions_create(&self) -> Answer {
@@ -47,7 +52,14 @@ impl Call<'_> {
 
     pub(super) async fn sessions_prompt(&self) -> Answer {
         let params: PromptParams = self.params()?;
-        self.answered(self.plane.prompt(params.into()).await.map(Prompted::from))
+        let request = PromptRequest::from(params);
+        let id = request.id.clone();
+        let turn = self.plane.begin_prompt(request).await.map_err(|e| error::of_plane(&e))?;
+        self.reached();
+        let ended = turn.end().await.map(Prompted::from);
+        // Behind what happened in it.
+        self.feeds.caught_up(&id).await;
+        self.answered(ended)
     }
 
     pub(super) async fn sessions_cancel(&self) -> Answer {
@@ -61,21 +73,21 @@ impl Call<'_> {
         self.answered(answered)
     }
 
-    pub(super) async fn sessions_subscribe(&self, feeds: &feeds::Feeds) -> Result<Answered, ErrorObject> {
+    pub(super) async fn sessions_subscribe(&self) -> Result<Answered, ErrorObject> {
         let SubscribeParams { id, agent, after } = self.params()?;
         let follower = self.plane.follow(&id, agent.as_deref(), after).await.map_err(|e| error::of_plane(&e))?;
         let (begin, begun) = watch::channel(false);
-        feeds.session(id.clone(), follower, begun);
+        self.feeds.session(id.clone(), follower, begun);
         let answer = self.result(&Subscribed { subscribed: true, session_id: id });
         Ok(Answered { answer, begin: Some(begin) })
     }
 
-    pub(super) fn events_subscribe(&self, feeds: &feeds::Feeds) -> Result<Answered, ErrorObject> {
+    pub(super) fn events_subscribe(&self) -> Result<Answered, ErrorObject> {
         let NoParams {} = self.params()?;
         let follower = self.plane.follow_all();
         let (begin, begun) = watch::channel(false);
         let answer = self.result(&SubscribedNode { subscribed: true, live: follower.live() });
-        feeds.node(follower, begun);
+        self.feeds.node(follower, begun);
         Ok(Answered { answer, begin: Some(begin) })
     }
 
@@ -86,7 +98,7 @@ impl Call<'_> {
             let message = format!("`limit` is {limit}, and may be 1 to {MOST_FACTS}");
             return Err(error::of_plane(&PlaneError::new(ErrorKind::Invalid, message)));
         }
-        let page = self.plane.facts(&id, agent.as_deref(), after, limit as usize).await;
+        let page = self.plane.facts(&id, agent.as_deref(), after.unwrap_or_default(), limit as usize).await;
         let page = page.map_err(|e| error::of_plane(&e))?;
         let events = page.facts.iter().map(StoredEvent::from).collect();
         Ok(self.result(&StoredEvents { events, last: page.last, first: page.first }))

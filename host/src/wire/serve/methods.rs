@@ -4,6 +4,7 @@ use super::answer;
 use super::error;
 use super::feeds::Feeds;
 use super::live::Answered;
+use super::order::Position;
 use super::params::{self, HistoryParams, ListParams, NoParams, SearchParams, SessionParams};
 use super::params::{PatchMetaParams, ProjectCreateParams, ProjectParams, ProjectRenameParams};
 use super::results::ServiceManifest;
@@ -15,7 +16,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A method of this build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,12 +70,26 @@ impl Method {
                 | Self::SessionsRestore
                 | Self::TrashRestore
                 | Self::TrashEmpty
-                | Self::SessionsDetach
         )
     }
 }
 
 impl Method {
+    /// Whether it is said to a live session, or decides whether there is one: these reach it in the order in which
+    /// they came, however long their answers take.
+    pub(super) fn is_said_to_a_session(self) -> bool {
+        matches!(
+            self,
+            Self::SessionsAttach
+                | Self::SessionsDetach
+                | Self::SessionsPrompt
+                | Self::SessionsCancel
+                | Self::SessionsPermission
+                | Self::SessionsSubscribe
+                | Self::EventsSubscribe
+        )
+    }
+
     /// Whether its answer waits for what an agent does, for as long as that takes.
     pub(super) fn waits_for_an_agent(self) -> bool {
         matches!(self, Self::SessionsAttach | Self::SessionsCreate | Self::SessionsPrompt | Self::SessionsDetach)
@@ -130,11 +145,21 @@ pub(super) fn by_name(name: &str) -> Result<Method, ErrorObject> {
 }
 
 /// Answers a request; `shutdown` is answered by whoever ends the connection.
-pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Request, feeds: &Feeds) -> Answered {
-    let call = Call { plane, request: &request };
+pub(super) async fn answer_to(
+    plane: &Arc<Plane>,
+    method: Method,
+    request: Request,
+    feeds: &Feeds,
+    turn: Option<Position>,
+) -> Answered {
+    let mut turn = turn;
+    if let Some(turn) = &mut turn {
+        turn.reached().await;
+    }
+    let call = Call { plane, request: &request, feeds, turn: Mutex::new(turn) };
     let subscribed = match method {
-        Method::SessionsSubscribe => Some(call.sessions_subscribe(feeds).await),
-        Method::EventsSubscribe => Some(call.events_subscribe(feeds)),
+        Method::SessionsSubscribe => Some(call.sessions_subscribe().await),
+        Method::EventsSubscribe => Some(call.events_subscribe()),
         _ => None,
     };
     if let Some(subscribed) = subscribed {
@@ -178,9 +203,17 @@ pub(super) async fn answer_to(plane: &Arc<Plane>, method: Method, request: Reque
 pub(super) struct Call<'a> {
     pub(super) plane: &'a Arc<Plane>,
     request: &'a Request,
+    pub(super) feeds: &'a Feeds,
+    /// What is said to live sessions after this waits for it.
+    turn: Mutex<Option<Position>>,
 }
 
 impl Call<'_> {
+    /// It has reached its session: what was said after it may go on.
+    pub(super) fn reached(&self) {
+        drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     fn manifest(&self) -> Result<Outgoing, ErrorObject> {
         self.with_params(|_: NoParams| {
             let name = machine_name(&|name| std::env::var(name).ok());

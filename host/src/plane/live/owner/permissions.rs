@@ -15,6 +15,8 @@ use tokio::time::Instant;
 
 /// Where nobody follows, somebody has this time to begin.
 const NOBODY_THERE: Duration = Duration::from_millis(500);
+/// Requests that are open at once.
+const MOST_OPEN: usize = 64;
 /// Answered requests that are remembered, to tell a late answer from a wrong one.
 const REMEMBERED: usize = 256;
 
@@ -48,6 +50,16 @@ impl Permissions {
         let patience = if attended { patience } else { Some(patience.unwrap_or(NOBODY_THERE).min(NOBODY_THERE)) };
         let deadline = patience.map(|patience| since + patience);
         self.open.push(Open { id, request, asked, since, deadline });
+    }
+
+    /// Whether somebody is asked.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether as much is asked as may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.len() >= MOST_OPEN
     }
 
     /// When the next one is overdue.
@@ -110,6 +122,9 @@ impl Permissions {
         for mut open in std::mem::take(&mut self.open) {
             if attended {
                 open.deadline = patience.map(|patience| open.since + patience);
+            } else if open.deadline.is_none() {
+                // Whoever was there has left.
+                open.deadline = Some(now + NOBODY_THERE);
             }
             if open.deadline.is_some_and(|deadline| deadline <= now) {
                 let outcome = open.asked.rejection();
@@ -139,5 +154,6 @@ pub(super) fn answered(request: &str, outcome: &Outcome, by: &str) -> Step {
     Step {
         events: vec![SessionEvent::Custom { name: "sepia:permission_answered".to_owned(), value }],
         facts: vec![Recorded::answered(request, outcome, by)],
+        ..Step::default()
     }
 }

@@ -1,9 +1,9 @@
 //! The turn that runs: what it waits for.
 
 use super::TurnName;
-use crate::acp::{Agent, AgentError, Messages, PromptPart};
+use crate::acp::{Agent, AgentError, PromptPart};
 use crate::plane::PlaneError;
-use crate::plane::live::launch::Launch;
+use crate::plane::live::launch::{Launch, Started};
 use crate::plane::live::session::TurnEnd;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -22,29 +22,29 @@ pub(super) struct Turn {
     pub(super) deadline: Option<Instant>,
 }
 
-type Running = (Agent, Messages);
-
 /// What a turn waits for.
 pub(super) enum Work {
     /// The agent is started again and loads the session.
-    Reviving { start: BoxFuture<'static, Result<Running, AgentError>>, parts: Vec<PromptPart> },
+    Reviving { start: BoxFuture<'static, Result<Started, AgentError>>, parts: Vec<PromptPart> },
     /// It works on the prompt.
     Prompting(BoxFuture<'static, Result<Value, AgentError>>),
 }
 
 /// What became of it.
 pub(super) enum Progress {
-    Revived(Result<Running, AgentError>, Vec<PromptPart>),
+    Revived(Result<Started, AgentError>, Vec<PromptPart>),
     Ended(Result<Value, AgentError>),
 }
 
 impl Work {
-    pub(super) fn prompting(agent: Agent, id: String, parts: Vec<PromptPart>) -> Self {
-        Self::Prompting(async move { agent.prompt(&id, &parts).await }.boxed())
+    /// The agent has the prompt when this returns.
+    pub(super) fn prompting(agent: &Agent, id: &str, parts: &[PromptPart]) -> Self {
+        Self::Prompting(agent.prompt(id, parts).boxed())
     }
 
-    pub(super) fn reviving(launch: Launch, id: String, parts: Vec<PromptPart>) -> Self {
-        let start = async move { launch.load(&id).await };
+    /// Another agent is started, once the one before is gone.
+    pub(super) fn reviving(launch: Launch, id: String, parts: Vec<PromptPart>, before: Option<Agent>) -> Self {
+        let start = async move { launch.revive(&id, before).await };
         Self::Reviving { start: start.boxed(), parts }
     }
 }

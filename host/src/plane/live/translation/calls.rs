@@ -11,6 +11,10 @@ use crate::plane::live::recorded::Recorded;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
+/// Calls that are open at once, and ended ones that are remembered in a turn.
+const MOST_OPEN: usize = 1_000;
+const MOST_ENDED: usize = 10_000;
+
 /// A call that has begun.
 #[derive(Debug, Default)]
 struct Call {
@@ -48,6 +52,18 @@ impl OpenCalls {
         self.ended.clear();
     }
 
+    /// Makes room for one more: of an agent that leaves open what it begins, the oldest is closed.
+    fn bound(&mut self, step: &mut Step) {
+        if self.open.len() >= MOST_OPEN {
+            let mut oldest = self.open.remove(0);
+            oldest.close(step);
+            self.ended.insert(oldest.id, false);
+        }
+        if self.ended.len() >= MOST_ENDED {
+            self.ended.clear();
+        }
+    }
+
     /// A call begins. One that has begun already is only told again.
     pub(super) fn begin(&mut self, told: ToolCallUpdate, step: &mut Step) {
         if self.knows(&told.id) {
@@ -56,6 +72,7 @@ impl OpenCalls {
             }
             return;
         }
+        self.bound(step);
         let title = told.title.clone().unwrap_or_default();
         step.events.push(SessionEvent::ToolCallStart {
             tool_call_id: told.id.clone(),
@@ -107,6 +124,9 @@ impl OpenCalls {
                 step.facts.push(Recorded { kind: "toolCallResult", ..Recorded::tool_call_ended(members) });
             }
             return;
+        }
+        if !self.open.iter().any(|call| call.id == told.id) {
+            self.bound(step);
         }
         let at = self.open.iter().position(|call| call.id == told.id).unwrap_or_else(|| {
             let name = told.title.clone().unwrap_or_else(|| told.id.clone());
@@ -163,14 +183,7 @@ impl OpenCalls {
     /// The turn is over, and they will hear no more.
     pub(super) fn close_all(&mut self, step: &mut Step) {
         for mut call in self.open.drain(..) {
-            call.record_start(step);
-            call.record_end(None, step);
-            step.events.push(SessionEvent::ToolCallEnd {
-                tool_call_id: call.id.clone(),
-                status: None,
-                tool_call_name: None,
-                details: ToolCallDetails::default(),
-            });
+            call.close(step);
             self.ended.insert(call.id, false);
         }
     }
@@ -190,6 +203,18 @@ impl Call {
         if !told.locations.is_empty() {
             self.locations.clone_from(&told.locations);
         }
+    }
+
+    /// It will hear no more.
+    fn close(&mut self, step: &mut Step) {
+        self.record_start(step);
+        self.record_end(None, step);
+        step.events.push(SessionEvent::ToolCallEnd {
+            tool_call_id: self.id.clone(),
+            status: None,
+            tool_call_name: None,
+            details: ToolCallDetails::default(),
+        });
     }
 
     fn record_start(&mut self, step: &mut Step) {

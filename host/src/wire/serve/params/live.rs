@@ -14,7 +14,7 @@ pub(in crate::wire::serve) struct AttachParams {
     agent: Option<String>,
     /// Ask whoever holds it to let go.
     #[serde(default)]
-    takeover: bool,
+    takeover: Option<bool>,
     /// Model that its agent is to use; absent: the one in its overlay, if any.
     #[serde(default)]
     model: Option<String>,
@@ -27,7 +27,7 @@ pub(in crate::wire::serve) struct AttachParams {
 impl From<AttachParams> for AttachRequest {
     fn from(params: AttachParams) -> Self {
         let AttachParams { id, agent, takeover, model, fallbacks } = params;
-        Self { id, agent, takeover, model: filled(model), fallbacks }
+        Self { id, agent, takeover: takeover.unwrap_or_default(), model: filled(model), fallbacks }
     }
 }
 
@@ -116,7 +116,7 @@ pub(in crate::wire::serve) struct EventsParams {
     pub(in crate::wire::serve) agent: Option<String>,
     /// Facts after this sequence; absent: from the first.
     #[serde(default)]
-    pub(in crate::wire::serve) after: u64,
+    pub(in crate::wire::serve) after: Option<u64>,
     /// Facts at most, 1 to 10,000; absent: 1,000. Fewer come when they are large.
     #[serde(default)]
     pub(in crate::wire::serve) limit: Option<u32>,

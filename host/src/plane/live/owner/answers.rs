@@ -1,0 +1,31 @@
+//! Permissions that the agent waits for are decided.
+
+use super::{Run, permissions};
+use crate::acp::Outcome;
+use crate::plane::PlaneError;
+use crate::plane::live::announcer::TurnName;
+use std::sync::Arc;
+
+impl Run {
+    /// Everything that the agent waits for is cancelled with its turn.
+    pub(super) async fn withdraw_permissions(&mut self, turn: &Arc<TurnName>) {
+        for (id, request) in self.permissions.withdraw() {
+            let outcome = Outcome::Cancelled;
+            self.reply(&request, &outcome);
+            self.answered(&id, &outcome, "turn", Some(Arc::clone(turn))).await;
+        }
+    }
+
+    pub(super) async fn answer(&mut self, request: &str, option: Option<&str>) -> Result<(), PlaneError> {
+        let (id, outcome) = self.permissions.answer(request, option)?;
+        self.reply(&id, &outcome);
+        self.answered(request, &outcome, "client", self.turn_name()).await;
+        Ok(())
+    }
+
+    pub(super) async fn answered(&mut self, request: &str, outcome: &Outcome, by: &str, turn: Option<Arc<TurnName>>) {
+        self.owner.session.state().asked.retain(|asked| asked.request_id != request);
+        let step = permissions::answered(request, outcome, by);
+        self.tell_of(step, turn).await;
+    }
+}

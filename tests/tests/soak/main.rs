@@ -1,0 +1,71 @@
+//! Thousands of turns in fifty sessions at once, with all that can go wrong between them, and then
+//! whether everything that the test did is in the log, once.
+//!
+//! `SEPIA_SOAK_TURNS` and `SEPIA_SOAK_SEED` make it longer, and make it the same again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod agents;
+mod answers;
+mod driving;
+mod kinds;
+mod log;
+mod random;
+mod session;
+mod stalled;
+
+use driving::Soak;
+use random::Random;
+use sepia_tests::Stage;
+use sepia_tests::processes::wait_until;
+use stalled::Stalled;
+use std::io::Write;
+use std::time::Instant;
+
+/// Turns, unless `SEPIA_SOAK_TURNS` says otherwise.
+const TURNS: usize = 2_000;
+/// What the server may have resident at the end beyond what it had after a tenth of the turns, bytes: by then ten times as
+/// many subscriptions follow.
+const GROWTH: u64 = 256 << 20;
+
+/// Says with which seed a test failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _gone = writeln!(std::io::stderr(), "SEPIA_SOAK_SEED={} is the seed of this run", self.0);
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+#[test]
+fn nothing_is_lost_doubled_or_left_behind() {
+    let turns = variable("SEPIA_SOAK_TURNS").map_or(TURNS, |turns| usize::try_from(turns).unwrap());
+    let seed = Seed(variable("SEPIA_SOAK_SEED").unwrap_or_else(random::seed));
+    let stage = Stage::new(kinds::script());
+    let stalled = Stalled::start(&stage);
+    let start = Instant::now();
+    let mut soak = Soak::new(&stage, Random::new(seed.0), turns);
+    soak.run();
+    let took = start.elapsed();
+    soak.check_log();
+    stalled.check_log(&mut soak.client);
+    let (tenth, end) = (soak.resident_at_tenth(), soak.resident());
+    let told = soak.told();
+    soak.finish();
+    // Its agent sees the end of its stdin.
+    drop(stalled);
+    wait_until("all agents are gone", || agents::running(&stage.place("")).is_empty());
+    let report = format!(
+        "seed {}: {turns} turns in {took:?}; {told}; resident {} KiB after a tenth, {} KiB at the end",
+        seed.0,
+        tenth >> 10,
+        end >> 10
+    );
+    let _gone = writeln!(std::io::stderr(), "{report}");
+    assert!(end <= tenth + GROWTH, "{report}");
+}
