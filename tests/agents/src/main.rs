@@ -9,9 +9,10 @@
 //! conversation   what is shown against what is held    report         what is printed
 //! matrix         all pairs of agents                   self_check     the same without converting
 //! process_group  runs everything, with a limit         by_hand        the least that resumes
-//! live           live sessions, from first to last
+//! live           live sessions, from first to last     acp            speaks to a program itself
 //! ```
 
+mod acp;
 mod by_hand;
 mod conversation;
 mod live;
@@ -54,6 +55,10 @@ fn main() -> ExitCode {
 fn prove(arguments: &[String]) -> Result<bool, Failed> {
     let options = Options::of(arguments)?;
     let programs = Programs::in_folder(&options.folder)?;
+    if options.time {
+        live::timing::tell(&options, &programs)?;
+        return Ok(true);
+    }
     let is_live = !options.has_live() || live::prove(&options, &programs)?;
     if options.live {
         return Ok(is_live);

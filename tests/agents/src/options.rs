@@ -19,13 +19,15 @@ pub(crate) struct Options {
     pub(crate) from: Option<String>,
     /// Prove live sessions and nothing else.
     pub(crate) live: bool,
+    /// Time live sessions and nothing else.
+    pub(crate) time: bool,
     /// Prove the proof instead, without converting.
     pub(crate) self_check: bool,
     /// Leave the machines where they are.
     pub(crate) keep: bool,
 }
 
-const USAGE: &str = "cargo xtask agents [--only claude|cline] [--live] [--from AGENT] [--keep] [--self-check]";
+const USAGE: &str = "cargo xtask agents [--only claude|cline] [--live | --time] [--from AGENT] [--keep] [--self-check]";
 
 impl Options {
     pub(crate) fn of(arguments: &[String]) -> Result<Self, Failed> {
@@ -43,6 +45,7 @@ impl Options {
             only: None,
             from: None,
             live: false,
+            time: false,
             self_check: false,
             keep: false,
         };
@@ -56,13 +59,15 @@ impl Options {
                 },
                 "--from" => options.from = Some(value()?),
                 "--live" => options.live = true,
+                "--time" => options.time = true,
                 "--self-check" => options.self_check = true,
                 "--keep" => options.keep = true,
                 other => return Err(format!("`{other}` is not understood; {USAGE}").into()),
             }
         }
-        if options.live && (options.self_check || options.from.is_some()) {
-            return Err(format!("--live converts nothing, so it goes with --only and --keep alone; {USAGE}").into());
+        if (options.live || options.time) && (options.self_check || options.from.is_some()) {
+            let error = format!("--live and --time convert nothing, so they go with --only and --keep alone; {USAGE}");
+            return Err(error.into());
         }
         Ok(options)
     }

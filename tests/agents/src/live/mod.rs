@@ -5,7 +5,7 @@
 //! proof      the steps               script      what is asked, what the model says
 //! session    what a step asks for    events      what has to be told and stored
 //! client     the wire                remembered  what the model has to be shown
-//! processes  what is left running
+//! processes  what is left running      timing      what is added to the programs' own time
 //! ```
 
 mod client;
@@ -15,6 +15,7 @@ mod proof;
 mod remembered;
 mod script;
 mod session;
+pub(crate) mod timing;
 
 use crate::Failed;
 use crate::machine::Machine;

@@ -89,7 +89,10 @@ impl Live {
         if ended["stopReason"] != stop {
             return Err(format!("the turn ended with {ended}, not with {stop}").into());
         }
-        events.extend(self.events_until(|event| event["type"] == "runFinished")?);
+        let is_end = |event: &Value| event["type"] == "runFinished";
+        if !events.iter().any(is_end) {
+            events.extend(self.events_until(is_end)?);
+        }
         Ok(events)
     }
 

@@ -1,6 +1,6 @@
 //! Claude Code, on its own and behind the Agent Client Protocol.
 
-use super::{KEY, LIMIT, acp, confined, prompt};
+use super::{KEY, LIMIT, confined, prompt};
 use crate::Failed;
 use crate::machine::Machine;
 use crate::process_group::Group;
@@ -18,11 +18,6 @@ pub(super) fn print(command: &mut Command, session: &str, machine: &Machine, ser
         Some(answer) if ended.status.success() && printed["is_error"] == false => Ok(answer.to_owned()),
         _ => Err(ended.said().into()),
     }
-}
-
-/// `session/load` and `session/prompt`: the answer that comes in updates.
-pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
-    acp::resume(point(confined(command, machine), server), session, machine.cwd(), &prompt(Program::ClaudeAgentAcp))
 }
 
 /// Points the program's model at the server.

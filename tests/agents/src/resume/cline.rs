@@ -1,9 +1,8 @@
 //! Cline, through its Agent Client Protocol: it resumes from a command line only on a terminal.
 
-use super::{KEY, acp, confined, prompt};
+use super::{KEY, confined};
 use crate::Failed;
 use crate::machine::Machine;
-use crate::programs::Program;
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -13,11 +12,10 @@ const PROVIDER: &str = "anthropic";
 /// A model of its catalogue; another is not taken from the environment.
 const MODEL: &str = "claude-sonnet-4-6";
 
-/// `session/load` and `session/prompt`: the answer that comes in updates.
-pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
+/// The command that speaks the Agent Client Protocol.
+pub(crate) fn acp<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> Result<&'a mut Command, Failed> {
     // Without the variable a daemon is started that outlives the program.
-    point(confined(command, machine), machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local");
-    acp::resume(command, session, machine.cwd(), &prompt(Program::Cline))
+    Ok(point(confined(command, machine), machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local"))
 }
 
 /// Points the program's model at the server, also in the settings that the machine has for it.

@@ -40,10 +40,11 @@ impl Resumer {
         let mut command = self.programs.command(program)?;
         // Only what this run asks counts.
         self.server.take();
+        let address = self.server.address();
         let answer = match program {
-            Program::ClaudeCode => claude::print(&mut command, session, machine, &self.server.address()),
-            Program::ClaudeAgentAcp => claude::acp(&mut command, session, machine, &self.server.address()),
-            Program::Cline => cline::acp(&mut command, session, machine, &self.server.address()),
+            Program::ClaudeCode => claude::print(&mut command, session, machine, &address),
+            Program::ClaudeAgentAcp | Program::Cline => speaks_acp(program, &mut command, machine, &address)
+                .and_then(|command| acp::resume(command, session, machine.cwd(), &prompt(program))),
         };
         let asked = self.server.take();
         let answer = answer.map_err(|e| format!("{}: {e}", program.label()))?;
@@ -58,6 +59,20 @@ impl Resumer {
         turn.ok_or_else(|| {
             format!("{} asked the model for {} and never for the turn", program.label(), urls(&asked)).into()
         })
+    }
+}
+
+/// Makes the command of a program one that speaks the Agent Client Protocol.
+pub(crate) fn speaks_acp<'a>(
+    program: Program,
+    command: &'a mut Command,
+    machine: &Machine,
+    server: &str,
+) -> Result<&'a mut Command, Failed> {
+    match program {
+        Program::ClaudeCode => Err("Claude Code speaks it only through another program".into()),
+        Program::ClaudeAgentAcp => Ok(claude::point(confined(command, machine), server)),
+        Program::Cline => cline::acp(command, machine, server),
     }
 }
 
