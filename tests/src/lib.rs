@@ -14,8 +14,10 @@ pub mod guests;
 pub mod machine;
 pub mod processes;
 pub mod stage;
+pub mod terminal;
 pub mod tree;
 
 pub use client::{Client, Ended};
 pub use machine::{Machine, Ran};
 pub use stage::Stage;
+pub use terminal::Terminal;

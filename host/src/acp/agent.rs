@@ -1,23 +1,22 @@
-//! A running program of an agent: its calls, and the messages that come from it.
+//! A running program of an agent, and its calls.
 
 use super::capabilities::Capabilities;
+use super::error::AgentError;
+use super::messages::{Messages, Said};
 use super::part::PromptPart;
 use super::permission::Outcome;
 use super::protocol::{Initialize, OfSession, OpenSession, PermissionAnswer, Prompt, SetConfigOption};
+use super::running::Running;
 use super::runtimes::Runtime;
 use super::strays::Strays;
-use crate::jsonrpc::{
-    CallError, Calls, ErrorObject, Fragment, Id, Message, NotTaken, Notification, Outgoing, Request, code, line,
-};
-use crate::process::{self, Bounds, Connection, EndKind, Environment, Incoming, Launch, ROOM};
+use crate::jsonrpc::{CallError, ErrorObject, Fragment, Id, NotTaken, Outgoing, code, line};
+use crate::process::{Bounds, Connection, EndKind, Environment, Incoming, Launch, ROOM};
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt;
 use std::path::Path;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// Messages of an agent that may wait for whoever takes them.
@@ -28,46 +27,10 @@ const FRAMES_AHEAD: usize = 1_024;
 const NOISE: u32 = 1_000;
 /// How long an agent has to end by itself once its stdin is closed.
 const FAREWELL: Duration = Duration::from_secs(2);
-
 /// How long an agent that is let go has to take what it is told last.
 const TELLING: Duration = Duration::from_millis(200);
 /// Longest id of a session, bytes.
 const LONGEST_ID: usize = 512;
-
-/// Why an agent could not do what it was asked.
-#[derive(Debug, Clone)]
-pub(crate) struct AgentError {
-    /// One sentence, about the agent.
-    pub(crate) message: String,
-    /// What it said itself, and its last lines on stderr.
-    pub(crate) cause: Option<String>,
-    /// Its own answer was an error with this code.
-    pub(crate) code: Option<i64>,
-    /// It says itself that it can't do that.
-    pub(crate) beyond: bool,
-}
-
-impl AgentError {
-    /// An error with nothing underneath.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), cause: None, code: None, beyond: false }
-    }
-
-    /// With what lies underneath.
-    #[must_use]
-    pub(crate) fn because(mut self, cause: Option<String>) -> Self {
-        self.cause = cause;
-        self
-    }
-}
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for AgentError {}
 
 /// What an agent may cost.
 #[derive(Debug, Clone, Copy)]
@@ -88,58 +51,6 @@ pub(crate) struct Agent {
     /// What it is called in messages.
     name: Arc<str>,
     call: Duration,
-}
-
-/// Something that an agent says.
-#[derive(Debug)]
-pub(crate) enum Said {
-    /// An answer; the call has it.
-    Answered,
-    /// A question, which wants an answer.
-    Request(Request),
-    /// News, and its share of the room for what is on its way from the agent.
-    Notification(Notification, OwnedSemaphorePermit),
-}
-
-/// How many agents run.
-#[derive(Debug, Clone)]
-pub(crate) struct Running(Arc<watch::Sender<usize>>);
-
-/// One that does.
-#[derive(Debug)]
-struct OneMore(Running);
-
-impl Running {
-    /// None yet.
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(watch::channel(0).0))
-    }
-
-    fn one_more(&self) -> OneMore {
-        self.0.send_modify(|count| *count += 1);
-        OneMore(self.clone())
-    }
-
-    /// Ready when none does.
-    pub(crate) async fn none(&self) {
-        let mut running = self.0.subscribe();
-        // The sender is our own, so it is there.
-        let _none = running.wait_for(|count| *count == 0).await;
-    }
-}
-
-impl Drop for OneMore {
-    fn drop(&mut self) {
-        self.0.0.send_modify(|count| *count = count.saturating_sub(1));
-    }
-}
-
-/// What a running agent says, in its order.
-#[derive(Debug)]
-pub(crate) struct Messages {
-    incoming: mpsc::Receiver<process::Said>,
-    calls: Calls,
-    connection: Arc<Connection>,
 }
 
 impl Agent {
@@ -181,8 +92,7 @@ impl Agent {
             .because(Some(e.to_string()))
         })?;
         let connection = Arc::new(connection);
-        let calls = connection.peer().calls().clone();
-        let messages = Messages { incoming, calls, connection: Arc::clone(&connection) };
+        let messages = Messages::new(incoming, Arc::clone(&connection));
         Ok((Self { connection, capabilities: Arc::default(), name, call: limits.call }, messages))
     }
 
@@ -265,17 +175,24 @@ impl Agent {
     /// Answers any other request of it: we lend it nothing.
     pub(crate) fn refuse(&self, request: &Id, method: &str) -> Result<(), AgentError> {
         let shown = crate::text::clean_line(method, 80);
-        let error = ErrorObject::new(code::METHOD_NOT_FOUND, format!("sepia does not offer `{shown}`"));
+        self.answer_error(request, &ErrorObject::new(code::METHOD_NOT_FOUND, format!("sepia does not offer `{shown}`")))
+    }
+
+    /// Answers a request of it with an error.
+    pub(crate) fn answer_error(&self, request: &Id, error: &ErrorObject) -> Result<(), AgentError> {
         let mut frame = Vec::new();
-        line::error(&mut frame, request, &error).map_err(|e| self.unsaid(&e.to_string()))?;
+        line::error(&mut frame, request, error).map_err(|e| self.unsaid(&e.to_string()))?;
         self.send(frame)
     }
 
     /// Says no to a question that comes before a session goes live, and passes over the rest.
     pub(crate) fn pass_over(&self, said: Said) {
-        if let Said::Request(request) = said
-            && let Err(e) = self.refuse(&request.id, &request.method)
-        {
+        let answered = match said {
+            Said::Request(request) => self.refuse(&request.id, &request.method),
+            Said::Malformed(id, error) => self.answer_error(&id, &error),
+            Said::Answered | Said::Notification(..) => Ok(()),
+        };
+        if let Err(e) = answered {
             tracing::debug!("{e}");
         }
     }
@@ -366,62 +283,6 @@ impl Agent {
 
     fn stderr(&self) -> Option<String> {
         Some(self.connection.stderr()).filter(|said| !said.trim().is_empty()).map(|said| format!("it wrote: {said}"))
-    }
-}
-
-impl Messages {
-    /// The next thing that the agent says. An answer has then settled its call. None when the
-    /// agent is gone: its calls have then failed.
-    pub(crate) async fn next(&mut self) -> Option<Said> {
-        loop {
-            match self.incoming.recv().await {
-                Some(process::Said { message: Message::Response(response), .. }) => {
-                    self.calls.settle(response);
-                    return Some(Said::Answered);
-                }
-                Some(process::Said { message: Message::Request(request), .. }) => return Some(Said::Request(request)),
-                Some(process::Said { message: Message::Notification(note), share }) => {
-                    return Some(Said::Notification(note, share));
-                }
-                Some(process::Said { message: Message::Batch | Message::Invalid(_), .. }) => {}
-                None => {
-                    self.end_calls();
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// Takes what the agent says until a call is answered, and hands over all else.
-    pub(crate) async fn until<T>(
-        &mut self,
-        call: impl Future<Output = Result<T, AgentError>>,
-        mut other: impl FnMut(Said),
-    ) -> Result<T, AgentError> {
-        let mut call = pin!(call);
-        let mut gone = false;
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut call => return outcome,
-                said = self.next(), if !gone => match said {
-                    Some(said) => other(said),
-                    None => gone = true,
-                }
-            }
-        }
-    }
-
-    fn end_calls(&self) {
-        let end = self.connection.end().map_or("it is gone", |end| end.message.as_str());
-        self.calls.end(end);
-    }
-}
-
-impl Drop for Messages {
-    fn drop(&mut self) {
-        // Nobody would settle them.
-        self.end_calls();
     }
 }
 

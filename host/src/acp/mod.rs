@@ -11,7 +11,10 @@
 //!
 //! ```text
 //! runtimes     which program serves which agent, with what environment
-//! agent        a running program: its calls, and the messages that come from it
+//! agent        a running program, and its calls
+//!   messages      what it says, in its order
+//!   error         why it could not do what it was asked
+//!   running       how many run
 //!   capabilities  what it says that it can do
 //!   protocol      what we send
 //!   update        what it tells of a session
@@ -22,19 +25,25 @@
 
 mod agent;
 mod capabilities;
+mod error;
+mod messages;
 mod part;
 mod permission;
 mod protocol;
+mod running;
 pub(crate) mod runtimes;
 pub(crate) mod strays;
 mod update;
 
-pub(crate) use agent::{Agent, AgentError, AgentLimits, Messages, Running, Said};
+pub(crate) use agent::{Agent, AgentLimits};
 pub use capabilities::Capabilities;
 #[cfg(test)]
 pub(crate) use capabilities::PromptCapabilities;
+pub(crate) use error::AgentError;
+pub(crate) use messages::{Messages, Said};
 pub use part::PromptPart;
 pub use permission::PermissionOption;
 pub(crate) use permission::{Outcome, PermissionRequest};
+pub(crate) use running::Running;
 pub use update::ToolContent;
 pub(crate) use update::{Chunk, ToolCallUpdate, Update};

@@ -72,6 +72,10 @@ pub enum InvalidKind {
     NotObject,
     /// An object without the member `"jsonrpc": "2.0"`.
     NotVersioned,
+    /// It would be a request or a notification, and is not whole.
+    Request,
+    /// It would be the answer to a request, and is not whole.
+    Response,
     /// An object of another shape.
     Shape,
 }
@@ -172,7 +176,7 @@ fn shape(line: &str, envelope: &Envelope<'_>, version: Version) -> Result<Shape,
     match (envelope.method, id.flatten(), result, error) {
         (Some(method), id, None, None) => {
             let method: String = serde_json::from_str(method.get())
-                .map_err(|_| wrong(InvalidKind::Shape, "`method` is a string".into()))?;
+                .map_err(|_| wrong(InvalidKind::Request, "`method` is a string".into()))?;
             Ok(match id {
                 Some(id) => Shape::Request(id, method, params),
                 None => Shape::Notification(method, params),
@@ -181,17 +185,17 @@ fn shape(line: &str, envelope: &Envelope<'_>, version: Version) -> Result<Shape,
         (None, Some(id), Some(result), None) => Ok(Shape::Result(id, range_in(line, result))),
         (None, Some(id), None, Some(error)) => {
             let error = serde_json::from_str(error.get()).map_err(|e| {
-                wrong(InvalidKind::Shape, format!("`error` is an object with `code` and `message`: {e}").into())
+                wrong(InvalidKind::Response, format!("`error` is an object with `code` and `message`: {e}").into())
             })?;
             Ok(Shape::Error(id, error))
         }
-        (Some(_), ..) => Err(wrong(InvalidKind::Shape, "a message has `method` or an outcome, not both".into())),
+        (Some(_), ..) => Err(wrong(InvalidKind::Request, "a message has `method` or an outcome, not both".into())),
         (None, _, Some(_), Some(_)) => {
-            Err(wrong(InvalidKind::Shape, "a response has `result` or `error`, not both".into()))
+            Err(wrong(InvalidKind::Response, "a response has `result` or `error`, not both".into()))
         }
         (None, None, ..) => Err(wrong(InvalidKind::Shape, "a message has `method`, or the `id` of a request".into())),
         (None, Some(_), None, None) => {
-            Err(wrong(InvalidKind::Shape, "a message with an `id` has `method`, `result` or `error`".into()))
+            Err(wrong(InvalidKind::Response, "a message with an `id` has `method`, `result` or `error`".into()))
         }
     }
 }
@@ -265,14 +269,18 @@ mod tests {
             (r#"{"jsonrpc":"1.0","id":0,"result":{}}"#, InvalidKind::NotVersioned, Some("0")),
             (r#"{"jsonrpc":2.0,"id":0,"result":{}}"#, InvalidKind::NotVersioned, Some("0")),
             (r#"{"jsonrpc":"2.0"}"#, InvalidKind::Shape, None),
-            (r#"{"jsonrpc":"2.0","id":4}"#, InvalidKind::Shape, Some("4")),
+            (r#"{"jsonrpc":"2.0","id":4}"#, InvalidKind::Response, Some("4")),
             (r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#, InvalidKind::Shape, None),
             (r#"{"jsonrpc":"2.0","id":true,"method":"m"}"#, InvalidKind::Shape, None),
-            (r#"{"jsonrpc":"2.0","id":4,"method":5}"#, InvalidKind::Shape, Some("4")),
+            (r#"{"jsonrpc":"2.0","id":4,"method":5}"#, InvalidKind::Request, Some("4")),
             (r#"{"jsonrpc":"2.0","id":4,"id":5,"method":"m"}"#, InvalidKind::Shape, None),
-            (r#"{"jsonrpc":"2.0","id":4,"method":"m","result":1}"#, InvalidKind::Shape, Some("4")),
-            (r#"{"jsonrpc":"2.0","id":4,"result":1,"error":{"code":1,"message":""}}"#, InvalidKind::Shape, Some("4")),
-            (r#"{"jsonrpc":"2.0","id":4,"error":"boom"}"#, InvalidKind::Shape, Some("4")),
+            (r#"{"jsonrpc":"2.0","id":4,"method":"m","result":1}"#, InvalidKind::Request, Some("4")),
+            (
+                r#"{"jsonrpc":"2.0","id":4,"result":1,"error":{"code":1,"message":""}}"#,
+                InvalidKind::Response,
+                Some("4"),
+            ),
+            (r#"{"jsonrpc":"2.0","id":4,"error":"boom"}"#, InvalidKind::Response, Some("4")),
             (r#"{"jsonrpc":"2.0","result":1}"#, InvalidKind::Shape, None),
         ];
         for (line, kind, id) in cases {

@@ -4,6 +4,7 @@
 //! plain values: rows, pages, sessions in batches, and [`PlaneError`] with a stable code.
 
 mod agents;
+mod clock;
 mod config;
 mod error;
 mod facts;
@@ -23,15 +24,16 @@ mod whereabouts;
 mod writing;
 
 pub use agents::{Agent, AgentStore};
+pub use clock::{Clock, SystemClock};
 pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use facts::{Fact, Page as FactPage};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
 pub use listing::{ListRequest, Listing};
 pub use live::{
-    AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, Clock, CreateRequest, Created,
-    Delivery, DetachReason, Followed, NodeEvent, NodeFollower, PendingTurn, PermissionOption, Progress, PromptPart,
-    PromptRequest, SessionEvent, SessionFollower, SystemClock, ToolCallDetails, ToolContent, TurnEnd, TurnError,
+    AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, CreateRequest, Created, Delivery,
+    DetachReason, Followed, NodeEvent, NodeFollower, PendingTurn, PermissionOption, Progress, PromptPart,
+    PromptRequest, SessionEvent, SessionFollower, ToolCallDetails, ToolContent, TurnEnd, TurnError,
 };
 pub use overlay::{MetaPatch, Overlay, Pending, Project, TextChange};
 pub use reading::{OpenSession, Revise};

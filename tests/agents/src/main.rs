@@ -1,6 +1,6 @@
 //! `cargo xtask agents`: sessions that were converted are resumed by the agents' own programs,
-//! and what their model is shown is compared with what the source holds. Something missing is
-//! exit code 1.
+//! and what their model is shown is compared with what the source holds; before that the same
+//! programs are live behind `sepia serve`. Something missing is exit code 1.
 //!
 //! ```text
 //! programs       Claude Code and Cline, installed      model_server   stands in for the model
@@ -9,10 +9,13 @@
 //! conversation   what is shown against what is held    report         what is printed
 //! matrix         all pairs of agents                   self_check     the same without converting
 //! process_group  runs everything, with a limit         by_hand        the least that resumes
+//! live           live sessions, from first to last     acp            speaks to a program itself
 //! ```
 
+mod acp;
 mod by_hand;
 mod conversation;
+mod live;
 mod machine;
 mod matrix;
 mod model_server;
@@ -51,14 +54,23 @@ fn main() -> ExitCode {
 /// Whether all was well.
 fn prove(arguments: &[String]) -> Result<bool, Failed> {
     let options = Options::of(arguments)?;
-    let resumer = Resumer::new(Programs::in_folder(&options.folder)?)?;
+    let programs = Programs::in_folder(&options.folder)?;
+    if options.time {
+        live::timing::tell(&options, &programs)?;
+        return Ok(true);
+    }
+    let is_live = !options.has_live() || live::prove(&options, &programs)?;
+    if options.live {
+        return Ok(is_live);
+    }
+    let resumer = Resumer::new(programs)?;
     let sepia = Sepia { program: options.program.clone() };
     let report = if options.self_check {
         self_check::prove(&options, &sepia, &resumer)?
     } else {
         matrix::prove(&options, &sepia, &resumer)?
     };
-    Ok(report.end())
+    Ok(report.end() && is_live)
 }
 
 /// A line for whoever started this.

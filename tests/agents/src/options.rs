@@ -13,17 +13,21 @@ pub(crate) struct Options {
     pub(crate) folder: PathBuf,
     /// `tests/data` of the checkout.
     pub(crate) data: PathBuf,
-    /// The only agent that sessions are converted to.
+    /// The only agent that is live, and that sessions are converted to.
     pub(crate) only: Option<String>,
     /// The only agent that sessions are converted from.
     pub(crate) from: Option<String>,
+    /// Prove live sessions and nothing else.
+    pub(crate) live: bool,
+    /// Time live sessions and nothing else.
+    pub(crate) time: bool,
     /// Prove the proof instead, without converting.
     pub(crate) self_check: bool,
     /// Leave the machines where they are.
     pub(crate) keep: bool,
 }
 
-const USAGE: &str = "cargo xtask agents [--only claude|cline] [--from AGENT] [--keep] [--self-check]";
+const USAGE: &str = "cargo xtask agents [--only claude|cline] [--live | --time] [--from AGENT] [--keep] [--self-check]";
 
 impl Options {
     pub(crate) fn of(arguments: &[String]) -> Result<Self, Failed> {
@@ -40,6 +44,8 @@ impl Options {
             data: Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("data"),
             only: None,
             from: None,
+            live: false,
+            time: false,
             self_check: false,
             keep: false,
         };
@@ -52,12 +58,23 @@ impl Options {
                     other => return Err(format!("`{other}` has no program here; {USAGE}").into()),
                 },
                 "--from" => options.from = Some(value()?),
+                "--live" => options.live = true,
+                "--time" => options.time = true,
                 "--self-check" => options.self_check = true,
                 "--keep" => options.keep = true,
                 other => return Err(format!("`{other}` is not understood; {USAGE}").into()),
             }
         }
+        if (options.live || options.time) && (options.self_check || options.from.is_some()) {
+            let error = format!("--live and --time convert nothing, so they go with --only and --keep alone; {USAGE}");
+            return Err(error.into());
+        }
         Ok(options)
+    }
+
+    /// Whether live sessions are proven: not when what is asked for is about converting alone.
+    pub(crate) fn has_live(&self) -> bool {
+        !self.self_check && self.from.is_none()
     }
 
     /// Whether the agent is among those that sessions are converted to.

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// No sample takes a second; on a machine that does much else the first start of a driver may.
 const LIMIT: Duration = Duration::from_secs(180);
 /// A listing may take as long, in milliseconds: one that was given up would hide sessions.
-const LISTING: &str = "180000";
+pub(crate) const LISTING: &str = "180000";
 
 /// The built program.
 #[derive(Debug)]

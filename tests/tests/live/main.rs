@@ -11,4 +11,5 @@ mod log;
 mod noise;
 mod permissions;
 mod replay;
+mod terminal;
 mod turns;

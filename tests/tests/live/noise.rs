@@ -1,7 +1,7 @@
 //! SC-38: what an agent writes between its frames ends nothing and reaches nobody.
 
-use sepia_scripted_agent::Script;
-use sepia_scripted_agent::steps::{raw, raw_filled, raw_repeat, text};
+use sepia_scripted_agent::steps::{raw, raw_filled, raw_repeat, text, wait_for_cancel};
+use sepia_scripted_agent::{Event, Script};
 use sepia_tests::Stage;
 use sepia_tests::stage::{kinds, prompt, text_of};
 use serde_json::json;
@@ -47,4 +47,42 @@ fn an_agent_that_never_speaks_the_protocol_fails_with_its_first_words() {
     assert_eq!(error["data"]["code"], "internal");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("`Usage: agent`") && !message.contains('\u{1b}'), "{message}");
+}
+
+#[test]
+fn a_question_that_is_none_is_answered_as_such() {
+    let line = "{\"jsonrpc\":\"2.0\",\"id\":\"q7\",\"method\":5}\n";
+    let stage = Stage::new(Script::new().on("initialize", [raw(line)]).on_prompt([raw(line), text("done")]));
+    let mut client = stage.serve();
+    let id = stage.followed(&mut client);
+    client.get("sessions.prompt", &prompt(&id, "go"));
+    assert_eq!(text_of(&client.turn_events()), "done");
+    client.get("sessions.detach", &json!({"id": id}));
+    let answers: Vec<_> = stage
+        .record()
+        .into_iter()
+        .filter_map(|record| match record.event {
+            Event::Received { frame } if frame["id"] == "q7" => Some(frame["error"]["code"].clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, [json!(-32600), json!(-32600)]);
+}
+
+#[test]
+fn an_answer_that_is_not_whole_ends_its_turn_at_once() {
+    for (line, why) in [
+        ("{\"jsonrpc\":\"2.0\",\"id\":${id}}\n", "`method`, `result` or `error`"),
+        ("{\"jsonrpc\":\"2.0\",\"id\":${id},\"error\":\"boom\"}\n", "`code` and `message`"),
+        ("{\"jsonrpc\":\"2.0\",\"id\":${id},\"result\":{},\"error\":{\"code\":1,\"message\":\"\"}}\n", "not both"),
+    ] {
+        // Without it the turn would wait for ever: nothing else ends it.
+        let stage = Stage::new(Script::new().on_prompt([raw_filled(line), wait_for_cancel()]));
+        let mut client = stage.serve();
+        let id = stage.followed(&mut client);
+        let error = client.call("sessions.prompt", &prompt(&id, "go")).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("its answer is none") && message.contains(why), "{message}");
+        assert_eq!(client.turn_events().last().unwrap()["type"], "runFinished");
+    }
 }

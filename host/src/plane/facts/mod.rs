@@ -30,12 +30,14 @@ pub use fact::{Fact, Page};
 pub(in crate::plane) use fact::{NewFact, OpenTurn, SessionKey, TurnEdge};
 pub(in crate::plane) use owner::Owner;
 
+use crate::plane::clock::Clock;
 use job::{Run, job};
 use place::Place;
 use readers::{Readers, Reading};
 use rusqlite::Connection;
 use serde::de::IgnoredAny;
 use std::path::PathBuf;
+use std::sync::Arc;
 use writer::Request;
 use writer_thread::WriterThread;
 
@@ -52,12 +54,13 @@ pub(in crate::plane) struct FactLog {
 }
 
 impl FactLog {
-    /// The log in the file at `path`, written by the process `owner`. Touches no disk: the file,
+    /// The log in the file at `path`, written by the process `owner`; how old a fact is, the clock
+    /// tells. Touches no disk: the file,
     /// and its folder, are made when the first fact is stored.
-    pub(in crate::plane) fn new(path: PathBuf, bounds: Bounds, owner: Owner) -> Self {
+    pub(in crate::plane) fn new(path: PathBuf, bounds: Bounds, owner: Owner, clock: Arc<dyn Clock>) -> Self {
         let place = Place::new(path);
         let readers = Readers::new(place.clone(), bounds.busy_wait);
-        Self { writer: WriterThread::new(place.clone(), bounds, owner), readers, place }
+        Self { writer: WriterThread::new(place.clone(), bounds, owner, clock), readers, place }
     }
 
     /// Stores facts of a session, all or none, and gives them back numbered once they are on

@@ -10,7 +10,9 @@ use super::owner::Owner;
 use super::place::{FileId, Passing, Place};
 use super::pruning::{Left, Pruning, forget, give_back, work_in};
 use super::{schema, storing};
+use crate::plane::clock::Clock;
 use rusqlite::Connection;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
@@ -53,6 +55,7 @@ pub(super) struct Writer {
     place: Place,
     wait: Duration,
     owner: Owner,
+    clock: Arc<dyn Clock>,
     database: Option<Database>,
     pruning: Pruning,
     /// Pages were given back since the write-ahead log was worked in.
@@ -60,9 +63,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(place: Place, bounds: &Bounds, owner: Owner) -> Self {
+    pub(super) fn new(place: Place, bounds: &Bounds, owner: Owner, clock: Arc<dyn Clock>) -> Self {
         let pruning = Pruning::new(bounds);
-        Self { place, wait: bounds.busy_wait, owner, database: None, pruning, shrunk: false }
+        Self { place, wait: bounds.busy_wait, owner, clock, database: None, pruning, shrunk: false }
     }
 
     /// Works until there is nobody left who could ask, and nothing that was asked.
@@ -255,7 +258,7 @@ impl Writer {
         let _gate = place.pass(Passing::Shared, Duration::ZERO).map_err(Failure::Log)?;
         self.present().map_err(Failure::Log)?;
         let Some(database) = &self.database else { return Ok(Left::Nothing) };
-        let now = jiff::Timestamp::now().as_millisecond();
+        let now = self.clock.now_ms();
         let start = Instant::now();
         let pruning = &self.pruning;
         let prune = |connection: &Connection| pruning.prune(connection, now);

@@ -5,7 +5,8 @@ use super::error::{LogError, LogErrorKind};
 use super::owner::Owner;
 use super::place::Place;
 use super::writer::{Done, Request, Writer};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::plane::clock::Clock;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,12 +26,13 @@ pub(super) struct WriterThread {
     place: Place,
     bounds: Bounds,
     owner: Owner,
+    clock: Arc<dyn Clock>,
     state: Mutex<State>,
 }
 
 impl WriterThread {
-    pub(super) fn new(place: Place, bounds: Bounds, owner: Owner) -> Self {
-        Self { place, bounds, owner, state: Mutex::new(State::Idle) }
+    pub(super) fn new(place: Place, bounds: Bounds, owner: Owner, clock: Arc<dyn Clock>) -> Self {
+        Self { place, bounds, owner, clock, state: Mutex::new(State::Idle) }
     }
 
     /// Hands over a request.
@@ -81,7 +83,7 @@ impl WriterThread {
             State::Running { .. } | State::Idle => {}
         }
         let (requests, waiting) = mpsc::channel(MOST_WAITING);
-        let writer = Writer::new(self.place.clone(), &self.bounds, self.owner);
+        let writer = Writer::new(self.place.clone(), &self.bounds, self.owner, Arc::clone(&self.clock));
         let thread = std::thread::Builder::new()
             .name("facts-writer".to_owned())
             .spawn(move || writer.run(waiting))

@@ -1,12 +1,14 @@
 //! What happens in one live session, to its log and then to all who follow: nothing is told
 //! before it is stored, and everything in the order in which it happened.
 
+use super::asked::Asked;
 use super::batch::Batch;
-use super::clock::{Clock, Ids};
 use super::event::{NodeEvent, SessionEvent};
 use super::feed::Feed;
+use super::ids::Ids;
 use super::recorded::Recorded;
 use super::translation::Step;
+use crate::plane::clock::Clock;
 use crate::plane::facts::{Fact, FactLog, NewFact, SessionKey, TurnEdge};
 use serde_json::json;
 use std::sync::Arc;
@@ -45,6 +47,7 @@ pub(super) struct Announcer {
     pub(super) ids: Arc<Ids>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) feed: Feed<Arc<Batch>>,
+    pub(super) asked: Asked,
     pub(super) node_feed: Feed<NodeEvent>,
     /// Sequence of the fact that was told last, in this process or an earlier one.
     pub(super) told_to: u64,
@@ -150,7 +153,7 @@ impl Announcer {
         let place = facts.last().map_or(self.told_to, |fact| fact.sequence);
         let Step { events, weight, share, .. } = step;
         let batch = Arc::new(Batch::new(self.key.id.clone(), events, facts, place));
-        self.feed.publish(Arc::clone(&batch), weight).await;
+        self.feed.publish_noting(Arc::clone(&batch), weight, || self.asked.tells(&batch)).await;
         if !batch.events.is_empty() {
             self.node_feed.publish(NodeEvent::Session(batch), weight).await;
         }

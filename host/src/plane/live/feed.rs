@@ -135,14 +135,20 @@ impl<T> Waiting<T> {
 impl<T: Clone> Feed<T> {
     /// Follows from now on. On a feed that is closed there is nothing to come.
     pub(super) fn follow(&self) -> Follower<T> {
+        self.follow_looking(|| ()).0
+    }
+
+    /// The same, and what is seen at that moment: an item is either published before, or comes.
+    pub(super) fn follow_looking<S>(&self, look: impl FnOnce() -> S) -> (Follower<T>, S) {
         let mut state = self.inner.state();
+        let seen = look();
         let waiting =
             Waiting { items: VecDeque::new(), bytes: 0, came: 0, lost: 0, closed: state.closed, stalled: false };
         let buffer = Arc::new(Buffer { waiting: Mutex::new(waiting), news: Notify::new(), room: Notify::new() });
         if !state.closed {
             state.followers.push(Arc::clone(&buffer));
         }
-        Follower { buffer, feed: Arc::clone(&self.inner) }
+        (Follower { buffer, feed: Arc::clone(&self.inner) }, seen)
     }
 
     /// How many follow.
@@ -158,7 +164,17 @@ impl<T: Clone> Feed<T> {
 
     /// Hands an item, which takes so many bytes in memory, to all who follow.
     pub(super) async fn publish(&self, item: T, bytes: usize) {
-        let followers = self.inner.state().followers.clone();
+        self.publish_noting(item, bytes, || ()).await;
+    }
+
+    /// The same; `note` is called at the moment from which on whoever begins to follow comes too
+    /// late for the item.
+    pub(super) async fn publish_noting(&self, item: T, bytes: usize, note: impl FnOnce()) {
+        let followers = {
+            let state = self.inner.state();
+            note();
+            state.followers.clone()
+        };
         let full = |buffer: &Arc<Buffer<T>>| {
             let waiting = buffer.waiting();
             waiting.is_full() && !waiting.stalled
@@ -293,6 +309,7 @@ impl std::fmt::Debug for Progress {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::{BUFFER, Delivery, Feed};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
     use tokio::time::Instant;
 
@@ -321,6 +338,27 @@ mod tests {
             assert_eq!(stalls.next().await, Some(Delivery::Item(n)));
         }
         assert_eq!(stalls.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn an_item_was_noted_before_or_comes() {
+        let feed = Feed::default();
+        let noted = AtomicUsize::new(0);
+        let publish = async {
+            for n in 1..=2_000 {
+                feed.publish_noting(n, 8, || noted.store(n, Ordering::Relaxed)).await;
+                tokio::task::yield_now().await;
+            }
+        };
+        let follow = async {
+            for _ in 0..500 {
+                let (mut follower, seen) = feed.follow_looking(|| noted.load(Ordering::Relaxed));
+                if seen < 2_000 {
+                    assert_eq!(follower.next().await, Some(Delivery::Item(seen + 1)));
+                }
+            }
+        };
+        tokio::join!(publish, follow);
     }
 
     #[tokio::test]

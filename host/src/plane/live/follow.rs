@@ -75,7 +75,7 @@ impl Plane {
     ) -> Result<SessionFollower, PlaneError> {
         let session = self.live.attached_soon(id, agent).await?;
         // First, so that nothing falls between what was and what comes.
-        let follower = session.feed.follow();
+        let (follower, asked) = session.feed.follow_looking(|| session.permissions.told());
         let place = match after {
             None => None,
             Some(after) => {
@@ -88,7 +88,7 @@ impl Plane {
                 Some(Place { log, key, delivered: after, behind: after < page.last, unreadable: false })
             }
         };
-        Ok(SessionFollower { follower, place, asked: session.asked(), held: None })
+        Ok(SessionFollower { follower, place, asked, held: None })
     }
 
     /// Follows all live sessions from now on.

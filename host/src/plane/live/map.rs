@@ -1,10 +1,11 @@
 //! The live sessions of this plane.
 
 use super::announcer::{Announcer, News};
+use super::asked::Asked;
 use super::attach::Attached;
-use super::clock::{Clock, Ids};
 use super::event::{DetachReason, NodeEvent};
 use super::feed::Feed;
+use super::ids::Ids;
 use super::launch::{Launch, Started, SweptStrays};
 use super::owner::{Owner, Patience};
 use super::session::{LiveSession, State, not_attached};
@@ -13,6 +14,7 @@ use crate::acp::strays::Strays;
 use crate::acp::{AgentLimits, Running};
 use crate::home::{Home, LockFile};
 use crate::limits::Limits;
+use crate::plane::clock::Clock;
 use crate::plane::facts::{Bounds, FactLog, Owner as LogOwner, SessionKey};
 use crate::plane::{ErrorKind, PlaneError};
 use futures::future::{BoxFuture, Shared};
@@ -97,7 +99,7 @@ impl Live {
         Self {
             sessions: Mutex::default(),
             node_feed: Feed::default(),
-            log: Arc::new(FactLog::new(home.events(), bounds, log_owner())),
+            log: Arc::new(FactLog::new(home.events(), bounds, log_owner(), Arc::clone(&clock))),
             clock,
             ids: Arc::default(),
             strays: Arc::new(SweptStrays::new(Strays::at(home.agents()))),
@@ -185,7 +187,7 @@ impl Live {
         let GoingLive { id, agent_id, title, created, held, started, launch } = going;
         let Started { agent, messages } = started;
         let (commands, received) = mpsc::channel(COMMANDS);
-        let feed = Feed::default();
+        let (feed, asked) = (Feed::default(), Asked::default());
         let key = SessionKey::new(agent_id.as_str(), id.as_str());
         let announcer = Announcer {
             key,
@@ -193,6 +195,7 @@ impl Live {
             ids: Arc::clone(&self.ids),
             clock: Arc::clone(&self.clock),
             feed: feed.clone(),
+            asked: asked.clone(),
             node_feed: self.node_feed.clone(),
             told_to: 0,
         };
@@ -207,7 +210,8 @@ impl Live {
             capabilities: agent.capabilities().clone(),
             feed,
             commands,
-            state: Mutex::new(State { busy: false, idle_since: Instant::now(), asked: Vec::new() }),
+            state: Mutex::new(State { busy: false, idle_since: Instant::now() }),
+            permissions: asked,
             held: Mutex::new(Some(Arc::new(held))),
             leaving: watch::channel(None).0,
             gone: watch::channel(false).0,

@@ -6,29 +6,32 @@
 //! ```text
 //! map        the live sessions
 //! attach, create, detach, idle   into the map and out of it
-//! talk       what is said to them; clock  the time
+//! talk       what is said to them
 //!   launch, runtime, takeover      the agent's program, and who had the session before
 //! session    a live session as others see it
 //!   owner      the task that has its agent
 //!   translation  what the agent says, as events and facts
 //!   recorded     the facts
 //!   announcer    to the log and to all who follow, in order
+//!   asked        permissions that the agent waits for
 //! rows       how they show in a list
 //! feed       buffers of those who follow
 //! event, batch   what they get
+//! ids        ids that sort by time
 //! follow     a session's events, from a place in its log on
 //! ```
 
 mod announcer;
+mod asked;
 mod attach;
 mod batch;
-mod clock;
 mod create;
 mod detach;
 mod event;
 mod feed;
 mod follow;
 mod idle;
+mod ids;
 mod launch;
 mod map;
 mod owner;
@@ -43,7 +46,6 @@ mod translation;
 pub use crate::acp::{Capabilities, PermissionOption, PromptPart, ToolContent};
 pub use attach::{AttachRequest, Attached};
 pub use batch::Batch;
-pub use clock::{Clock, SystemClock};
 pub use create::{CreateRequest, Created};
 pub use event::{AskedPermission, DetachReason, NodeEvent, SessionEvent, ToolCallDetails, TurnError};
 pub use feed::{Delivery, Progress};

@@ -16,14 +16,15 @@ mod turns;
 pub(super) use turns::failed;
 
 use super::announcer::{News, TurnName};
-use super::clock::{Clock, Ids};
 use super::event::DetachReason;
+use super::ids::Ids;
 use super::launch::Launch;
 use super::map::Membership;
 use super::session::{LiveSession, TurnEnd};
 use super::translation::{Step, Translation};
 use crate::acp::{Agent, Messages, PromptPart, Said};
 use crate::plane::PlaneError;
+use crate::plane::clock::Clock;
 use permissions::Permissions;
 use std::collections::VecDeque;
 use std::sync::Arc;

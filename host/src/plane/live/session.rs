@@ -1,5 +1,6 @@
 //! A live session, as others see it: what it is, and how its owner is asked.
 
+use super::asked::Asked;
 use super::batch::Batch;
 use super::event::{AskedPermission, DetachReason};
 use super::feed::Feed;
@@ -28,6 +29,8 @@ pub(in crate::plane) struct LiveSession {
     pub(super) feed: Feed<Arc<Batch>>,
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) state: Mutex<State>,
+    /// Permissions that its agent waits for.
+    pub(super) permissions: Asked,
     /// Keeps other processes of ours from it, while it is live.
     pub(super) held: Mutex<Option<Arc<LockFile>>>,
     /// Why it is being let go, once it is.
@@ -43,8 +46,6 @@ pub(super) struct State {
     pub(super) busy: bool,
     /// When the last turn ended, or it went live.
     pub(super) idle_since: Instant,
-    /// Permissions that its agent waits for.
-    pub(super) asked: Vec<AskedPermission>,
 }
 
 /// A prompt that its session's owner has.
@@ -103,7 +104,7 @@ impl LiveSession {
 
     /// Permissions that its agent waits for.
     pub(in crate::plane) fn asked(&self) -> Vec<AskedPermission> {
-        self.state().asked.clone()
+        self.permissions.all()
     }
 
     /// Keeps turns from beginning while the value lives; `busy` when one runs.

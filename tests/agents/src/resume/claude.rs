@@ -1,6 +1,6 @@
 //! Claude Code, on its own and behind the Agent Client Protocol.
 
-use super::{KEY, LIMIT, acp, confined, prompt};
+use super::{KEY, LIMIT, confined, prompt};
 use crate::Failed;
 use crate::machine::Machine;
 use crate::process_group::Group;
@@ -11,7 +11,7 @@ use std::process::Command;
 /// `claude -p --resume`: the answer that it prints.
 pub(super) fn print(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
     let prompt = prompt(Program::ClaudeCode);
-    pointed(command, machine, server).args(["-p", "--resume", session, &prompt, "--output-format", "json"]);
+    point(confined(command, machine), server).args(["-p", "--resume", session, &prompt, "--output-format", "json"]);
     let ended = Group::run(command, LIMIT)?;
     let printed: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
     match printed["result"].as_str() {
@@ -20,13 +20,9 @@ pub(super) fn print(command: &mut Command, session: &str, machine: &Machine, ser
     }
 }
 
-/// `session/load` and `session/prompt`: the answer that comes in updates.
-pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
-    acp::resume(pointed(command, machine, server), session, machine.cwd(), &prompt(Program::ClaudeAgentAcp))
-}
-
-fn pointed<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> &'a mut Command {
-    confined(command, machine)
+/// Points the program's model at the server.
+pub(crate) fn point<'a>(command: &'a mut Command, server: &str) -> &'a mut Command {
+    command
         .env("ANTHROPIC_BASE_URL", server)
         .env("ANTHROPIC_API_KEY", KEY)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")

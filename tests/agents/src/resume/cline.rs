@@ -1,9 +1,8 @@
 //! Cline, through its Agent Client Protocol: it resumes from a command line only on a terminal.
 
-use super::{KEY, acp, confined, prompt};
+use super::{KEY, confined};
 use crate::Failed;
 use crate::machine::Machine;
-use crate::programs::Program;
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -13,18 +12,20 @@ const PROVIDER: &str = "anthropic";
 /// A model of its catalogue; another is not taken from the environment.
 const MODEL: &str = "claude-sonnet-4-6";
 
-/// `session/load` and `session/prompt`: the answer that comes in updates.
-pub(super) fn acp(command: &mut Command, session: &str, machine: &Machine, server: &str) -> Result<String, Failed> {
+/// The command that speaks the Agent Client Protocol.
+pub(crate) fn acp<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> Result<&'a mut Command, Failed> {
+    // Without the variable a daemon is started that outlives the program.
+    Ok(point(confined(command, machine), machine, server)?.arg("--acp").env("CLINE_SESSION_BACKEND_MODE", "local"))
+}
+
+/// Points the program's model at the server, also in the settings that the machine has for it.
+pub(crate) fn point<'a>(command: &'a mut Command, machine: &Machine, server: &str) -> Result<&'a mut Command, Failed> {
     settings(machine, server)?;
-    confined(command, machine)
-        .arg("--acp")
+    Ok(command
         .env("CLINE_API_KEY", KEY)
         .env("CLINE_PROVIDER", PROVIDER)
         .env("CLINE_MODEL", MODEL)
-        // Without it a daemon is started that outlives the program.
-        .env("CLINE_SESSION_BACKEND_MODE", "local")
-        .env("CLINE_NO_AUTO_UPDATE", "1");
-    acp::resume(command, session, machine.cwd(), &prompt(Program::Cline))
+        .env("CLINE_NO_AUTO_UPDATE", "1"))
 }
 
 /// Where the provider is can only be said in the settings of a person.

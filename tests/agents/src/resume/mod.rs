@@ -2,8 +2,8 @@
 //! shown then.
 
 mod acp;
-mod claude;
-mod cline;
+pub(crate) mod claude;
+pub(crate) mod cline;
 
 use crate::Failed;
 use crate::conversation::{self, Part};
@@ -40,10 +40,11 @@ impl Resumer {
         let mut command = self.programs.command(program)?;
         // Only what this run asks counts.
         self.server.take();
+        let address = self.server.address();
         let answer = match program {
-            Program::ClaudeCode => claude::print(&mut command, session, machine, &self.server.address()),
-            Program::ClaudeAgentAcp => claude::acp(&mut command, session, machine, &self.server.address()),
-            Program::Cline => cline::acp(&mut command, session, machine, &self.server.address()),
+            Program::ClaudeCode => claude::print(&mut command, session, machine, &address),
+            Program::ClaudeAgentAcp | Program::Cline => speaks_acp(program, &mut command, machine, &address)
+                .and_then(|command| acp::resume(command, session, machine.cwd(), &prompt(program))),
         };
         let asked = self.server.take();
         let answer = answer.map_err(|e| format!("{}: {e}", program.label()))?;
@@ -61,6 +62,20 @@ impl Resumer {
     }
 }
 
+/// Makes the command of a program one that speaks the Agent Client Protocol.
+pub(crate) fn speaks_acp<'a>(
+    program: Program,
+    command: &'a mut Command,
+    machine: &Machine,
+    server: &str,
+) -> Result<&'a mut Command, Failed> {
+    match program {
+        Program::ClaudeCode => Err("Claude Code speaks it only through another program".into()),
+        Program::ClaudeAgentAcp => Ok(claude::point(confined(command, machine), server)),
+        Program::Cline => cline::acp(command, machine, server),
+    }
+}
+
 /// What is said on resuming. Another for each program, since one may come after the other.
 fn prompt(program: Program) -> String {
     format!("Now this is asked through {}.", program.label())
@@ -75,7 +90,7 @@ fn urls(asked: &[Recorded]) -> String {
 
 /// What every program gets: the machine, and no way out of it. Requests to anywhere but the
 /// loopback interface go to a proxy that isn't there.
-fn confined<'a>(command: &'a mut Command, machine: &Machine) -> &'a mut Command {
+pub(crate) fn confined<'a>(command: &'a mut Command, machine: &Machine) -> &'a mut Command {
     const NOWHERE: &str = "http://127.0.0.1:9";
     machine.confine(command);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {

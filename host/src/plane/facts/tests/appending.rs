@@ -2,6 +2,7 @@
 
 use super::super::{Fact, FactLog, LogErrorKind, NewFact, Owner, Page};
 use super::{all, beside, bounds, fact, facts, open, sequences, session};
+use crate::plane::SystemClock;
 use std::collections::HashSet;
 use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
@@ -218,7 +219,7 @@ async fn a_writer_that_is_kept_waiting_too_long_says_so_and_writes_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.db");
     let bounds = super::super::Bounds { busy_wait: Duration::from_millis(20), ..bounds() };
-    let log = FactLog::new(path.clone(), bounds, Owner::current().unwrap());
+    let log = FactLog::new(path.clone(), bounds, Owner::current().unwrap(), Arc::new(SystemClock));
     log.append(&session("s"), facts(0..1)).await.unwrap();
     let other = beside(&path);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -10,7 +10,9 @@ mod pruning;
 mod turns;
 
 use super::{Bounds, Fact, FactLog, NewFact, Owner, Page, SessionKey};
+use crate::plane::SystemClock;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Waits longer than any test machine needs, prunes nothing.
@@ -19,7 +21,7 @@ fn bounds() -> Bounds {
 }
 
 fn open(path: &Path) -> FactLog {
-    FactLog::new(path.to_owned(), bounds(), Owner::current().unwrap())
+    FactLog::new(path.to_owned(), bounds(), Owner::current().unwrap(), Arc::new(SystemClock))
 }
 
 fn session(id: &str) -> SessionKey {

@@ -2,13 +2,25 @@
 
 use super::super::{Bounds, FactLog, NewFact, Owner};
 use super::{all, beside, bounds, fact, sequences, session};
+use crate::plane::clock::{Clock, SystemClock};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 fn open_with(path: &Path, age: Duration, bytes: u64) -> FactLog {
-    FactLog::new(path.to_owned(), Bounds { age, bytes, ..bounds() }, Owner::current().unwrap())
+    FactLog::new(path.to_owned(), Bounds { age, bytes, ..bounds() }, Owner::current().unwrap(), Arc::new(SystemClock))
+}
+
+/// A clock that stands still, in 2100.
+#[derive(Debug)]
+struct Held;
+
+impl Clock for Held {
+    fn now_ms(&self) -> i64 {
+        4_102_444_800_000
+    }
 }
 
 fn now() -> i64 {
@@ -53,6 +65,16 @@ async fn facts_that_are_too_old_go_and_the_rest_stays_dense() {
     // Numbers go on, also where nothing is left.
     let stored = log.append(&session("old"), vec![fact(1)]).await.unwrap();
     assert_eq!(stored[0].sequence, 4);
+}
+
+#[tokio::test]
+async fn the_clock_tells_how_old_a_fact_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let bounds = Bounds { age: Duration::from_hours(24 * 365), ..bounds() };
+    let log = FactLog::new(folder.path().join("events.db"), bounds, Owner::current().unwrap(), Arc::new(Held));
+    log.append(&session("s"), vec![of(0), NewFact { at: Held.now_ms() - DAY, ..fact(1) }]).await.unwrap();
+    until(&log, async || log.read(&session("s"), 0, 9).await.unwrap().first == 2).await;
+    assert_eq!(sequences(&all(&log, &session("s")).await.facts), [2]);
 }
 
 #[tokio::test]

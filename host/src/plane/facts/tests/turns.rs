@@ -2,8 +2,10 @@
 
 use super::super::{FactLog, NewFact, Owner};
 use super::{all, bounds, fact, facts, open, sequences, session};
+use crate::plane::SystemClock;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 fn closing(_: &super::super::SessionKey, _: &str) -> NewFact {
     NewFact::new("run_finished", "{\"outcome\":\"lost\"}")
@@ -11,7 +13,7 @@ fn closing(_: &super::super::SessionKey, _: &str) -> NewFact {
 
 /// A log of a process that has this number and was started once.
 fn open_as(path: &Path, owner: Owner) -> FactLog {
-    FactLog::new(path.to_owned(), bounds(), owner)
+    FactLog::new(path.to_owned(), bounds(), owner, Arc::new(SystemClock))
 }
 
 /// A process that has ended.

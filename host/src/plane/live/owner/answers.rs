@@ -24,7 +24,7 @@ impl Run {
     }
 
     pub(super) async fn answered(&mut self, request: &str, outcome: &Outcome, by: &str, turn: Option<Arc<TurnName>>) {
-        self.owner.session.state().asked.retain(|asked| asked.request_id != request);
+        self.owner.session.permissions.remove(request);
         let step = permissions::answered(request, outcome, by);
         self.tell_of(step, turn).await;
     }

@@ -16,11 +16,9 @@ impl Run {
                 tracing::debug!("the notification {} was passed over", crate::text::clean_line(&note.method, 80));
             }
             Said::Request(request) if request.method == "session/request_permission" => self.asked(request).await,
-            Said::Request(request) => {
-                if let Some((agent, _)) = &self.owner.agent
-                    && let Err(e) = agent.refuse(&request.id, &request.method)
-                {
-                    tracing::warn!("{e}");
+            said @ (Said::Request(_) | Said::Malformed(..)) => {
+                if let Some((agent, _)) = &self.owner.agent {
+                    agent.pass_over(said);
                 }
             }
         }
@@ -60,7 +58,7 @@ impl Run {
             return;
         }
         let (shown, step) = self.owner.translation.ask(&asked);
-        self.owner.session.state().asked.push(shown.clone());
+        self.owner.session.permissions.add(shown.clone());
         self.permissions.open(shown.request_id, request.id, asked, self.owner.patience.permission, self.attended());
         self.tell(step).await;
     }

@@ -30,7 +30,9 @@ pub(crate) fn run(context: &Context, arguments: &[String]) -> Result<(), Failure
         })?;
     match status.code() {
         Some(0) => Ok(()),
-        Some(1) => Err(Failure::new("a session was not resumed with its whole conversation: see the lines above")),
+        Some(1) => Err(Failure::new(
+            "a session was not resumed with its whole conversation, or was not live as it should be: see the lines above",
+        )),
         _ => Err(Failure::new("the proof broke off: see what it says above")),
     }
 }

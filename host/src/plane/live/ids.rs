@@ -1,25 +1,7 @@
-//! The time of what happens in live sessions, and ids that sort by it.
+//! Ids that sort by the time at which they were made.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::{ContextV7, Timestamp, Uuid};
-
-/// What tells the time; tests hold it.
-pub trait Clock: Send + Sync {
-    /// Epoch milliseconds.
-    fn now_ms(&self) -> i64;
-}
-
-/// The system's.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> i64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
-    }
-}
 
 /// Ids that sort as they were made, also within a millisecond, and also when the clock is set
 /// back.
