@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `acp`, which speaks to agents' own programs, stands under the plane, beside the registry; `process`,
-//! `jsonrpc`, `home`, `limits` and `text` stand beside all, and `conformance`, which tries a driver
+//! `jsonrpc`, `home`, `environment`, `limits` and `text` stand beside all, and `conformance`, which tries a driver
 //! of the loader. What holds everywhere:
 //!
 //! - Nothing below `plane` knows a wire, nothing above `registry` knows how a driver was
@@ -25,6 +25,7 @@ mod acp;
 pub mod cli;
 pub mod conformance;
 pub mod embedded;
+pub mod environment;
 pub mod home;
 pub mod host_services;
 pub mod jsonrpc;

@@ -204,6 +204,16 @@ impl Machine {
         Client::start(self.command(&["serve"]))
     }
 
+    /// Starts `sepia serve` for which the disk is full once a file has so many blocks of 512 bytes.
+    pub fn serve_on_full_disk(&self, blocks: u32) -> Client {
+        let bare = self.command(&["serve"]);
+        let mut limited = Command::new("sh");
+        limited.arg("-c").arg(format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" \"$@\""));
+        limited.arg(bare.get_program()).args(bare.get_args()).env_clear().envs(&self.environment);
+        limited.current_dir(self.place("home"));
+        Client::start(limited)
+    }
+
     /// Copies what an earlier start compiled, so that not every test compiles the built-in
     /// drivers again. Tests of the compiling itself take it away.
     fn take_compiled_drivers(&self) {

@@ -1,8 +1,11 @@
 //! A program on a terminal: what a person sees there, and what they type.
 
-use portable_pty::{Child, CommandBuilder, ExitStatus, PtySize, native_pty_system};
+use pty_process::{Size, blocking};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::process::Command;
+use std::num::NonZero;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -13,8 +16,8 @@ const SCROLLBACK: usize = 1_000;
 
 /// A running program, and the terminal that it has.
 pub struct Terminal {
-    child: Box<dyn Child + Send + Sync>,
-    keyboard: Box<dyn Write + Send>,
+    child: Child,
+    keyboard: File,
     output: Receiver<Vec<u8>>,
     screen: vt100::Parser,
 }
@@ -22,21 +25,20 @@ pub struct Terminal {
 impl Terminal {
     /// Runs a command on a terminal of this size.
     pub fn run(command: &Command, rows: u16, columns: u16) -> Self {
-        let size = PtySize { rows, cols: columns, ..PtySize::default() };
-        let pair = native_pty_system().openpty(size).unwrap();
-        let mut on_terminal = CommandBuilder::new(command.get_program());
-        on_terminal.args(command.get_args());
-        on_terminal.env_clear();
-        for (name, value) in command.get_envs() {
-            on_terminal.env(name, value.unwrap());
-        }
-        on_terminal.env("TERM", "xterm-256color");
+        let (pty, pts) = blocking::open().unwrap();
+        pty.resize(Size::new(rows, columns)).unwrap();
+        let variables = command.get_envs().map(|(name, value)| (name, value.unwrap()));
+        let mut on_terminal = blocking::Command::new(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .envs(variables)
+            .env("TERM", "xterm-256color");
         if let Some(place) = command.get_current_dir() {
-            on_terminal.cwd(place);
+            on_terminal = on_terminal.current_dir(place);
         }
-        let child = pair.slave.spawn_command(on_terminal).unwrap();
-        let mut reading = pair.master.try_clone_reader().unwrap();
-        let keyboard = pair.master.take_writer().unwrap();
+        let child = on_terminal.spawn(pts).unwrap();
+        let mut reading = File::from(OwnedFd::from(pty));
+        let keyboard = reading.try_clone().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {
             let mut piece = vec![0; 4 << 10];
@@ -47,7 +49,9 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keyboard, output, screen: vt100::Parser::new(rows, columns, SCROLLBACK) }
+        let measure = |count| NonZero::new(count).unwrap();
+        let screen = vt100::Parser::new(measure(rows), measure(columns), SCROLLBACK);
+        Self { child, keyboard, output, screen: screen }
     }
 
     /// Waits until this shows.
@@ -86,7 +90,7 @@ impl Terminal {
     /// Lines that were longer than the terminal is wide.
     pub fn wrapped(&self) -> usize {
         let screen = self.screen.screen();
-        (0..screen.size().0).filter(|row| screen.row_wrapped(*row)).count()
+        (0..screen.size().0.get()).filter(|row| screen.row_wrapped(*row)).count()
     }
 }
 

@@ -57,7 +57,7 @@ impl Plane {
                 driver_version: about.manifest.version.clone(),
                 driver_form: about.form.name().to_owned(),
                 stores: stores.collect(),
-                runtime: AgentRuntime::of(about),
+                runtime: AgentRuntime::of(about, &self.environment),
             })
         };
         in_use.filter_map(agent).collect()

@@ -47,6 +47,7 @@ pub use writing::{
     ToldLoss, summed,
 };
 
+use crate::environment::Environment;
 use crate::home::{Home, Node};
 use crate::limits::Limits;
 use crate::registry::{LazyRegistry, Registry};
@@ -65,6 +66,7 @@ pub struct Plane {
     whereabouts: Whereabouts,
     overlay: Overlay,
     live: Arc<Live>,
+    environment: Environment,
     /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
     /// to be the same for all who ask this process.
     node: OnceLock<Node>,
@@ -77,6 +79,7 @@ impl Plane {
             registry: registry.into(),
             overlay: Overlay::new(home.meta().to_owned(), limits.overlay_wait),
             live: Arc::new(Live::new(&home, &limits, Arc::new(SystemClock))),
+            environment: Environment::of_process(),
             home,
             config,
             limits,
@@ -90,6 +93,13 @@ impl Plane {
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.live = Arc::new(Live::new(&self.home, &self.limits, clock));
+        self
+    }
+
+    /// The same, for which these are the variables that agents' programs are found by and get.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use sepia_scripted_agent::Script;
 use sepia_scripted_agent::steps::{flood, text, thought, tool};
+use sepia_tests::processes::wait_until;
 use sepia_tests::stage::{prompt, text_of};
 use sepia_tests::{Client, Stage};
 use serde_json::{Value, json};
@@ -133,4 +134,70 @@ fn with_a_place_the_pieces_come_too() {
     client.get("sessions.prompt", &prompt(&id, "go"));
     let events = client.turn_events();
     assert_eq!(text_of(&events), "ab");
+}
+
+#[test]
+fn facts_that_are_no_longer_kept_are_a_gap() {
+    let script = Script::new().on_prompt([text("x".repeat(200 << 10))]);
+    let stage = Stage::new(script).with("SEPIA_EVENTS_MAX_MB", "1");
+    let mut client = stage.serve();
+    let id = stage.create(&mut client);
+    wait_until("facts are gone", || {
+        client.get("sessions.prompt", &prompt(&id, "go"));
+        client.get("sessions.events", &json!({"id": id, "limit": 1}))["first"].as_u64().unwrap() > 1
+    });
+    client.get("sessions.subscribe", &json!({"id": id, "after": 0}));
+    let told = client.notification("session.event");
+    let to = told["gap"]["to"].as_u64().unwrap();
+    assert_eq!((&told["gap"]["from"], &told["events"]), (&json!(1), &json!([])));
+    let page = client.get("sessions.events", &json!({"id": id, "after": to}));
+    let last = page["last"].as_u64().unwrap();
+    let mut rest = Vec::new();
+    while rest.last() != Some(&last) {
+        let next = client.notification("session.event");
+        assert!(next.get("gap").is_none(), "{next}");
+        rest.extend(sequences(&next));
+    }
+    assert_eq!(rest, (to + 1..=last).collect::<Vec<_>>());
+    // What is read from before them begins with the oldest that is kept.
+    let all = client.get("sessions.events", &json!({"id": id}));
+    assert_eq!(all["events"][0]["sequence"], all["first"]);
+}
+
+#[test]
+fn a_full_disk_ends_no_turn_and_takes_nothing_that_was_stored() {
+    let script =
+        Script::new().on_prompt_with("large", [text("x".repeat(900 << 10))]).on_prompt_with("small", [text("a")]);
+    let stage = Stage::new(script);
+    // The log and what goes into it next are files of at most some 4 MB.
+    let mut client = stage.machine.serve_on_full_disk(8_000);
+    let id = stage.followed(&mut client);
+    let mut turns = 0;
+    wait_until("the log is full", || {
+        turns += 1;
+        assert_eq!(client.get("sessions.prompt", &prompt(&id, "large"))["stopReason"], "end_turn");
+        let events = client.turn_events();
+        assert_eq!(text_of(&events).len(), 900 << 10);
+        events.iter().any(|event| event["name"] == "sepia:log_failed")
+    });
+    assert!(turns > 2, "{turns}");
+    let stored = client.get("sessions.events", &json!({"id": id}));
+    // There is room again.
+    let limit = rustix::process::Rlimit { current: None, maximum: None };
+    let pid = rustix::process::Pid::from_raw(client.pid().cast_signed());
+    rustix::process::prlimit(pid, rustix::process::Resource::Fsize, limit).unwrap();
+    client.get("sessions.prompt", &prompt(&id, "small"));
+    let after = client.get("sessions.events", &json!({"id": id, "limit": 1000}));
+    let before = stored["events"].as_array().unwrap();
+    let events = after["events"].as_array().unwrap();
+    assert_eq!(&events[..before.len()], before.as_slice());
+    let numbers: Vec<u64> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        types(&after["events"])[events.len() - 4..],
+        ["inputMessage", "runStarted", "messageComplete", "runFinished"]
+    );
+    // Every turn of which the beginning is stored has an end.
+    let count = |kind| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!(count("runStarted"), count("runFinished"));
 }

@@ -10,6 +10,7 @@ mod frames;
 mod log;
 mod noise;
 mod permissions;
+mod queue;
 mod replay;
 mod terminal;
 mod turns;

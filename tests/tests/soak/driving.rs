@@ -47,7 +47,7 @@ pub(crate) struct Soak<'a> {
     turns: usize,
     begun: usize,
     pub(crate) ended: usize,
-    resident_at_tenth: Option<u64>,
+    resident_at_half: Option<u64>,
     /// Batches that were lost: by those who follow a session, and by who follows the node.
     pub(crate) lagged: [u64; 2],
     killed: usize,
@@ -90,7 +90,7 @@ impl<'a> Soak<'a> {
             turns,
             begun: 0,
             ended: 0,
-            resident_at_tenth: None,
+            resident_at_half: None,
             lagged: [0; 2],
             killed: 0,
         }
@@ -353,15 +353,15 @@ impl<'a> Soak<'a> {
         resident_memory(self.client.pid())
     }
 
-    /// The same after a tenth of the turns.
-    pub(crate) fn resident_at_tenth(&self) -> u64 {
-        self.resident_at_tenth.unwrap()
+    /// The same after half of the turns.
+    pub(crate) fn resident_at_half(&self) -> u64 {
+        self.resident_at_half.unwrap()
     }
 
     pub(crate) fn turn_ended(&mut self) {
         self.ended += 1;
-        if self.ended == self.turns.div_ceil(10) {
-            self.resident_at_tenth = Some(self.resident());
+        if self.ended == self.turns.div_ceil(2) {
+            self.resident_at_half = Some(self.resident());
         }
     }
 

@@ -58,11 +58,20 @@ impl Conversation {
     /// The next line that the person types; none at the end. What happens meanwhile is shown.
     pub(in crate::cli) async fn typed(&mut self) -> Result<Option<String>, Failure> {
         loop {
+            self.screen.prompt();
             tokio::select! {
-                line = self.keyboard.line() => return Ok(line),
-                Some(followed) = self.follower.next() => self.followed(&followed).await?,
+                line = self.keyboard.line() => {
+                    match line {
+                        Some(_) => self.screen.typed(),
+                        None => self.screen.rest(),
+                    }
+                    return Ok(line);
+                }
+                Some(followed) = self.follower.next() => {
+                    self.followed(&followed).await?;
+                    self.screen.rest();
+                }
             }
-            self.screen.rest();
         }
     }
 

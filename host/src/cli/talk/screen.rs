@@ -2,6 +2,7 @@
 //!
 //! Everything that an agent says is cleaned of what moves a terminal.
 
+use super::keyboard::Keyboard;
 use crate::cli::exit::Failure;
 use crate::cli::output;
 use crate::plane::{Batch, SessionEvent};
@@ -25,13 +26,23 @@ pub(super) struct Screen {
     open_line: bool,
     /// stderr is, with what the model thinks.
     open_thought: bool,
+    /// The sign that something may be typed is the last that shows.
+    open_prompt: bool,
     titles: HashMap<String, String>,
 }
 
 impl Screen {
     pub(super) fn new(json: bool) -> Self {
         let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { json, colours, spinner: None, open_line: false, open_thought: false, titles: HashMap::new() }
+        Self {
+            json,
+            colours,
+            spinner: None,
+            open_line: false,
+            open_thought: false,
+            open_prompt: false,
+            titles: HashMap::new(),
+        }
     }
 
     /// Shows that something is waited for.
@@ -41,15 +52,31 @@ impl Screen {
         }
         let spinner = self.spinner.get_or_insert_with(|| {
             let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            spinner.set_style(ProgressStyle::default_spinner());
+            spinner.set_style(style());
             spinner.enable_steady_tick(Duration::from_millis(100));
             spinner
         });
         spinner.set_message(what);
     }
 
-    /// Takes away what shows that.
+    /// Shows that something may be typed.
+    pub(super) fn prompt(&mut self) {
+        if !self.open_prompt && Keyboard::has_person() {
+            self.open_prompt = true;
+            tell("> ", false);
+        }
+    }
+
+    /// Something was typed, and with it the line was ended.
+    pub(super) fn typed(&mut self) {
+        self.open_prompt = false;
+    }
+
+    /// Takes away what shows that something is waited for.
     pub(super) fn rest(&mut self) {
+        if std::mem::take(&mut self.open_prompt) {
+            tell("\r\u{1b}[K", false);
+        }
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
         }
@@ -145,6 +172,12 @@ impl Screen {
         let mut out = output::stdout();
         write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
     }
+}
+
+/// One line, whatever the width of the terminal.
+fn style() -> ProgressStyle {
+    let style = ProgressStyle::default_spinner();
+    style.clone().template("{spinner} {wide_msg}").unwrap_or(style)
 }
 
 fn tell(text: &str, line: bool) {

@@ -123,11 +123,10 @@ impl Plane {
                 .map(|driver| driver.about())
                 .ok_or_else(|| PlaneError::unknown_agent(agent, &known));
         }
-        let installed = registry
-            .drivers()
-            .iter()
-            .map(|driver| driver.about())
-            .find(|about| super::AgentRuntime::of(about).is_some_and(|runtime| runtime.installed));
+        let installed =
+            registry.drivers().iter().map(|driver| driver.about()).find(|about| {
+                super::AgentRuntime::of(about, &self.environment).is_some_and(|runtime| runtime.installed)
+            });
         installed.ok_or_else(|| {
             let message = "no agent's program is installed here; `agents.list` names what each of them needs";
             PlaneError::new(ErrorKind::UnknownAgent, message)

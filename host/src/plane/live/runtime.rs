@@ -2,6 +2,7 @@
 
 use super::launch::Launch;
 use crate::acp::runtimes::{Choice, Command, Runtime, Surroundings};
+use crate::environment::Environment;
 use crate::loader::About;
 use crate::plane::{ErrorKind, Plane, PlaneError};
 use crate::process::Variable;
@@ -27,8 +28,8 @@ pub struct AgentRuntime {
 
 impl AgentRuntime {
     /// Of a driver's word; none when its agent has no program.
-    pub(in crate::plane) fn of(about: &About) -> Option<Self> {
-        let command = command_of(about);
+    pub(in crate::plane) fn of(about: &About, environment: &Environment) -> Option<Self> {
+        let command = command_of(about, environment);
         (!command.words.is_empty()).then(|| Self {
             installed: command.found.is_some(),
             program: command.found.map(|path| path.display().to_string()),
@@ -38,8 +39,8 @@ impl AgentRuntime {
     }
 }
 
-fn command_of(about: &About) -> Command {
-    Command::of(&about.manifest.id, &about.manifest.agent_command, &|name| std::env::var_os(name))
+fn command_of(about: &About, environment: &Environment) -> Command {
+    Command::of(&about.manifest.id, &about.manifest.agent_command, &|name| environment.get(name))
 }
 
 impl Plane {
@@ -47,9 +48,13 @@ impl Plane {
     /// it has none, or none is installed.
     pub(super) async fn launch(&self, about: &About, cwd: String, choice: &Choice) -> Result<Launch, PlaneError> {
         let (id, label) = (&about.manifest.id, &about.manifest.label);
-        let command = command_of(about);
+        let command = command_of(about, &self.environment);
         let moved = self.moved_stores(id).await;
-        let surroundings = Surroundings { env: &|name| std::env::var_os(name), all: &|| std::env::vars_os().collect() };
+        let environment = &self.environment;
+        let surroundings = Surroundings {
+            env: &|name| environment.get(name),
+            all: &|| environment.all().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        };
         let runtime = Runtime::new(id, label, &command, choice, moved, &surroundings).ok_or_else(|| {
             let variable = format!("SEPIA_AGENT_{}_COMMAND", id.to_uppercase().replace('-', "_"));
             let message = match command.words.first() {
@@ -88,7 +93,7 @@ impl Plane {
                 }
                 let value: Option<OsString> = match below {
                     None => Some(place.path.clone().into()),
-                    Some(_) => std::env::var_os(base),
+                    Some(_) => self.environment.get(base),
                 };
                 moved.extend(value.map(|value| (base.into(), value)));
             }
