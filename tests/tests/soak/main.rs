@@ -25,7 +25,7 @@ use std::time::Instant;
 const TURNS: usize = 2_000;
 /// What the server may have resident after the last turn beyond what it had after half of them,
 /// bytes.
-const GROWTH: u64 = 24 << 20;
+const GROWTH: u64 = 32 << 20;
 
 /// Says with which seed a test failed.
 struct Seed(u64);
