@@ -37,7 +37,8 @@ pub struct Ended {
 }
 
 impl Client {
-    pub(crate) fn start(mut command: Command) -> Self {
+    /// Starts it by a command.
+    pub fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
         let (sender, frames) = mpsc::channel();
@@ -117,6 +118,23 @@ impl Client {
         match frame.get("result") {
             Some(result) => Ok(result.clone()),
             None => Err(frame["error"].clone()),
+        }
+    }
+
+    /// The same, of one that may be killed meanwhile: nothing when it ends without an answer.
+    pub fn answer_before_end(&mut self, id: u64) -> Option<Result<Value, Value>> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.frames.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) if line.ends_with(b"\n") => self.aside.push(whole_frame(line)),
+                // A frame that was cut off by its end is none.
+                Ok(_) | Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("neither an answer nor an end in {PATIENCE:?}"),
+            }
+            let is_it = |frame: &String| serde_json::from_str::<Value>(frame).unwrap()["id"] == json!(id);
+            if self.aside.iter().any(is_it) {
+                return Some(self.answer(id));
+            }
         }
     }
 

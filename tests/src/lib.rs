@@ -10,12 +10,14 @@
 
 pub mod claude;
 pub mod client;
+pub mod conversation;
 pub mod guests;
 pub mod machine;
 pub mod processes;
 pub mod stage;
 pub mod terminal;
 pub mod tree;
+pub mod unmovable;
 
 pub use client::{Client, Ended};
 pub use machine::{Machine, Ran};

@@ -1,6 +1,6 @@
 //! The files of a checkpoint, as the agent kept them.
 
-use crate::checkpoints::FileHistory;
+use crate::checkpoints::{FileHistory, KIND};
 use crate::place::STORE;
 use crate::transcript;
 use sepia_ir::{DriverError, ErrorCode, FileVersion, SessionRef};
@@ -27,6 +27,12 @@ pub(crate) fn read(host: &Host, session: &SessionRef, checkpoint: &str) -> Resul
     let about: About = serde_json::from_str(&row.metadata).unwrap_or_default();
     let history = about.file_history;
     let Some(files) = history.snapshots.get(checkpoint) else {
+        let known = row.checkpoints.iter().find(|known| known.ref_ == checkpoint);
+        if known.is_some_and(|known| known.kind.as_deref() != Some(KIND)) {
+            let message =
+                "the session brought this checkpoint along from another agent, and this one keeps no files of it";
+            return Err(DriverError::new(ErrorCode::Unsupported, message));
+        }
         let shown: String = checkpoint.chars().filter(|c| !c.is_control()).take(80).collect();
         let message = format!("the session has no checkpoint `{shown}` with files; choose one that is listed");
         return Err(DriverError::new(ErrorCode::NotFound, message));

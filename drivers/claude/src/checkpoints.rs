@@ -10,6 +10,9 @@ use sepia_ir::{CheckpointRef, DriverError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Kind of the agent's own checkpoints.
+pub(crate) const KIND: &str = "file-history-snapshot";
+
 members! {
     Snapshot {
         message_id: Str<'a> = "messageId",
@@ -75,7 +78,7 @@ pub(crate) fn read(
                     ref_: name.to_owned(),
                     created_at: time::of(snapshot.timestamp).map_or(0.0, time::milliseconds),
                     run_count: None,
-                    kind: Some("file-history-snapshot".to_owned()),
+                    kind: Some(KIND.to_owned()),
                 });
             }
             let known = history.snapshots.entry(name.to_owned()).or_default();

@@ -172,6 +172,11 @@ pub trait SessionWrite: Send + Sync {
     /// All that belongs to a session.
     async fn plan_delete(&self, session: SessionRef) -> Result<Vec<Artifact>, Fault>;
 
+    /// Whether what it takes away can be brought back; otherwise it is gone for good.
+    fn keeps_what_it_deletes(&self) -> bool {
+        true
+    }
+
     /// Takes all of that away.
     async fn delete(&self, session: SessionRef, trash: Arc<TrashEntry>) -> Result<DeleteOutcome, Fault>;
 

@@ -59,6 +59,8 @@ fn manifest(mode: &str) {
         "no-id" => manifest["id"] = json!(""),
         "path-id" => manifest["id"] = json!("../misbehaving"),
         "long-id" => manifest["id"] = json!("a".repeat(33)),
+        // They write as the first version of the wire can; the second keeps what it says is deleted.
+        "deletes" | "pretends-to-delete" => manifest["capabilities"] = json!(["sessionStore", "sessionWrite"]),
         "extended" => manifest["extensions"] = json!(["scan", "native", "locks"]),
         _ => {}
     }
@@ -212,9 +214,27 @@ impl Program {
         say(&answer);
     }
 
+    /// Whether a session was deleted in this folder.
+    fn is_deleted(&self, id: &str) -> bool {
+        self.beside.join(format!("deleted-{id}")).exists()
+    }
+
     fn answer(&self, request: &Value) -> Value {
+        let id = request["params"]["id"].as_str().unwrap_or_default();
+        if self.is_deleted(id) {
+            let error = json!({"code": -32001, "message": id});
+            return json!({"jsonrpc": "2.0", "id": request["id"], "error": error});
+        }
         let result = match request["method"].as_str().unwrap() {
-            "session.list" => (0..self.rows).map(|n| row(&format!("s{n}"))).collect(),
+            "session.list" => {
+                (0..self.rows).map(|n| format!("s{n}")).filter(|id| !self.is_deleted(id)).map(|id| row(&id)).collect()
+            }
+            "session.delete" => {
+                if self.mode == "deletes" {
+                    std::fs::write(self.beside.join(format!("deleted-{id}")), "").unwrap();
+                }
+                Value::Null
+            }
             "session.get" => {
                 let mut session = row("s0");
                 session["nodes"] = (1..=1000).map(node).collect();

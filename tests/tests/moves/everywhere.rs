@@ -1,14 +1,12 @@
 //! Every sample session to every agent, and back.
 
-use crate::conversation::{self, Said};
+use sepia_tests::conversation::{self, compared, expected};
 use sepia_tests::{Client, Machine};
 use serde_json::{Value, json};
 
 pub(crate) const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
-/// What a call without a result is answered with.
-const INTERRUPTED: &str = "The call was interrupted before it had a result.";
 
-fn rows(client: &mut Client, agent: &str) -> Vec<Value> {
+pub(crate) fn rows(client: &mut Client, agent: &str) -> Vec<Value> {
     let rows = client.get("sessions.list", &json!({"agent": agent, "topLevel": true}));
     rows.as_array().unwrap().iter().filter(|row| row["source"] == agent).cloned().collect()
 }
@@ -17,52 +15,7 @@ pub(crate) fn export(client: &mut Client, id: &str, agent: &str) -> Value {
     client.get("sessions.export", &json!({"id": id, "agent": agent}))["session"].take()
 }
 
-/// The session as it is handed over: each call has a result, each result a call.
-pub(crate) fn expected(source: &Value) -> Vec<Said> {
-    let mut said: Vec<Said> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    let mut calls = 0;
-    let close = |said: &mut Vec<Said>, open: &mut Vec<usize>| {
-        said.extend(open.drain(..).map(|call| Said::Outcome { call, text: INTERRUPTED.into() }));
-    };
-    for one in conversation::of(source) {
-        match &one {
-            Said::Outcome { call, text } if !open.contains(call) => {
-                close(&mut said, &mut open);
-                said.push(Said::User(text.clone()));
-                continue;
-            }
-            Said::Outcome { call, .. } => open.retain(|open| open != call),
-            Said::Call { .. } => {
-                open.push(calls);
-                calls += 1;
-            }
-            Said::User(_) | Said::Assistant(_) => close(&mut said, &mut open),
-        }
-        said.push(one);
-    }
-    close(&mut said, &mut open);
-    said
-}
-
-/// Texts as far as they can be compared: an agent may not hold an empty message, and a result without a call is told with
-/// a sentence before it.
-pub(crate) fn compared(said: &[Said]) -> Vec<Said> {
-    let said = conversation::without_tools(said);
-    let told = |text: &str| match text.split_once("whose call is not in this session]\n") {
-        Some((_, text)) => text.to_owned(),
-        None => text.to_owned(),
-    };
-    said.into_iter()
-        .filter(|one| !matches!(one, Said::User(text) | Said::Assistant(text) if text.trim().is_empty()))
-        .map(|one| match one {
-            Said::User(text) => Said::User(told(&text)),
-            other => other,
-        })
-        .collect()
-}
-
-fn convert(client: &mut Client, id: &str, from: &str, to: &str) -> Value {
+pub(crate) fn convert(client: &mut Client, id: &str, from: &str, to: &str) -> Value {
     let mut params = json!({"id": id, "from": from, "agent": to});
     if export(client, id, from)["workingDirectory"] == "" {
         params["cwd"] = json!("/p/elsewhere");
@@ -138,7 +91,7 @@ fn to_an_agent_that_was_never_started() {
 }
 
 /// Members of a node that have to come back, but for those that are declared to be lost.
-fn told(node: &Value) -> Value {
+pub(crate) fn told(node: &Value) -> Value {
     let mut node = node.clone();
     let members = node.as_object_mut().unwrap();
     for of_place in ["nodeId", "parentNodeId", "thinkingSignature"] {

@@ -1,9 +1,9 @@
 //! Sessions that are larger than what is kept in memory of one.
 
-use crate::conversation;
-use crate::everywhere::{AGENTS, compared, expected, export};
+use crate::everywhere::{AGENTS, export};
 use sepia_tests::Machine;
 use sepia_tests::claude::{Records, S1};
+use sepia_tests::conversation::{self, compared, expected};
 use serde_json::json;
 use std::fs;
 use std::path::Path;

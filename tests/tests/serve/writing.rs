@@ -224,3 +224,59 @@ fn recorded_changes_are_undone_inside_of_the_working_directory() {
     assert_eq!((&again["restored"], again["skipped"][0]["path"].as_str()), (&json!([]), Some("a.txt")));
     assert_eq!(fs::read_to_string(machine.place("outside.txt")).unwrap(), "keep");
 }
+
+/// A program of the first version of the wire has no trash, and tells no parts.
+#[test]
+fn a_program_without_the_extension_deletes_for_good_when_that_is_asked_for() {
+    let machine = Machine::empty();
+    machine.add_program("deletes");
+    let mut client = machine.serve();
+    let ids = |client: &mut sepia_tests::Client| {
+        let rows = client.get("sessions.list", &json!({"agent": "misbehaving"}));
+        rows.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let before = ids(&mut client);
+    assert_eq!(before.len(), 2);
+    let (_, code, message) = client.refusal("sessions.delete", &json!({"id": "s0"}));
+    assert_eq!(code, "unsupported");
+    assert!(message.contains("`permanently`"), "{message}");
+    assert_eq!(ids(&mut client), before, "nothing was deleted");
+    let done = client.get("sessions.delete", &json!({"id": "s0", "permanently": true}));
+    assert_eq!((&done["removed"], &done["failed"], done.get("trash")), (&json!([]), &json!([]), None));
+    assert_eq!(ids(&mut client), ["s1"]);
+    assert_eq!(client.refusal("sessions.delete", &json!({"id": "s0", "permanently": true})).1, "not_found");
+    assert_eq!(client.get("trash.list", &json!({})), json!([]));
+}
+
+#[test]
+fn what_a_program_says_of_a_deletion_is_looked_at() {
+    let machine = Machine::empty();
+    machine.add_program("pretends-to-delete");
+    let mut client = machine.serve();
+    let (_, code, message) = client.refusal("sessions.delete", &json!({"id": "s0", "permanently": true}));
+    assert_eq!(code, "internal");
+    assert!(message.contains("still there"), "{message}");
+}
+
+#[test]
+fn an_imported_session_has_a_span_and_a_converted_one_has_none_yet() {
+    let machine = Machine::empty();
+    let mut client = machine.serve();
+    let node = client.get("manifest", &json!({}))["node"]["id"].take();
+    let mut import = json!({"agent": "claude", "session": session(), "id": S1, "dryRun": true});
+    client.get("sessions.import", &import);
+    let meta = || fs::read_to_string(machine.sepia_home().join("meta.json")).unwrap_or_default();
+    assert!(!meta().contains("spans"), "a dry run notes nothing");
+    import["dryRun"] = json!(false);
+    client.get("sessions.import", &import);
+    import["replace"] = json!(true);
+    client.get("sessions.import", &import);
+    let copy = client.get("sessions.convert", &json!({"id": S1, "agent": "cline"}));
+    let rows = client.get("sessions.list", &json!({}));
+    let row = |id: &Value| rows.as_array().unwrap().iter().find(|row| row["id"] == *id).unwrap();
+    let spans = row(&json!(S1))["spans"].as_array().unwrap();
+    assert_eq!(spans.len(), 1, "one that goes on is not noted again: {spans:?}");
+    assert_eq!((&spans[0]["agent"], &spans[0]["node"]), (&json!("claude"), &node));
+    assert!(spans[0]["at"].as_i64().unwrap() > 1_700_000_000_000, "epoch milliseconds: {spans:?}");
+    assert_eq!(row(&copy["sessionId"])["spans"], json!([]));
+}

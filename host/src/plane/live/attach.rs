@@ -277,12 +277,13 @@ impl Plane {
         }
     }
 
-    /// Notes in the overlay that the session was live here. That it was does not depend on it.
-    pub(super) async fn note_span(&self, agent: &str, id: &str) {
+    /// Notes in the overlay that the session went live, or was brought in, here. That it was does
+    /// not depend on it.
+    pub(in crate::plane) async fn note_span(&self, agent: &str, id: &str) {
         let name = machine_name(&|name| self.environment.text(name));
         let span = Span { at: self.live.clock.now_ms(), agent: agent.to_owned(), node: self.node(&name).id };
         if let Err(e) = self.overlay().add_span(agent, id, span).await {
-            tracing::warn!("that session {id} was live here could not be noted: {e}");
+            tracing::warn!("that session {id} went live or was brought in here could not be noted: {e}");
         }
     }
 }

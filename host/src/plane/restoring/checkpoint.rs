@@ -39,7 +39,7 @@ pub(super) async fn files(
             let found = tokio::task::spawn_blocking(move || git::files(&place, &reference)).await;
             let found = found
                 .map_err(|e| PlaneError::new(ErrorKind::Internal, "git could not be asked").because(e.to_string()))?;
-            found?.into_iter().map(|(path, content)| (path, Ok(content))).collect()
+            found?
         }
         Err(fault) => return Err(fault.into()),
     };

@@ -109,6 +109,19 @@ impl EntryFolder {
         Ok(serde_json::from_slice(&std::fs::read(self.0.join(FILE))?)?)
     }
 
+    /// Throws it away: what it says of itself goes last, so that what can't go is still told.
+    pub(in crate::plane) fn remove(&self) -> io::Result<()> {
+        for item in std::fs::read_dir(&self.0)? {
+            let item = item?;
+            if item.file_type()?.is_dir() {
+                std::fs::remove_dir_all(item.path())?;
+            } else if item.file_name() != FILE && item.file_name() != TrashEntry::LIST {
+                std::fs::remove_file(item.path())?;
+            }
+        }
+        std::fs::remove_dir_all(&self.0)
+    }
+
     /// What is known of it, which is never nothing.
     pub(in crate::plane) fn told(&self) -> Trashed {
         let items = TrashEntry::read(self.0.clone()).map(|entry| entry.items()).unwrap_or_default();

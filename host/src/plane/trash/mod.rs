@@ -58,7 +58,7 @@ impl Plane {
             Some(name) => vec![named(&entries, name)?],
         };
         for trashed in &going {
-            std::fs::remove_dir_all(self.home.trash().join(&trashed.entry)).map_err(|e| no_trash(&e))?;
+            EntryFolder::at(self.home.trash().join(&trashed.entry)).remove().map_err(|e| no_trash(&e))?;
         }
         Ok(going.len())
     }

@@ -86,8 +86,17 @@ impl Plane {
             let (agent_id, id) = (agent, id.to_owned());
             return Ok(Deleted { agent_id, id, removed, failed: Vec::new(), trash: None, dry_run: true });
         }
+        if !writer.keeps_what_it_deletes() && !options.permanently {
+            let message = format!(
+                "the driver of agent `{agent}` can delete sessions only for good, with nothing in the trash; ask for that with `permanently`"
+            );
+            return Err(PlaneError::new(ErrorKind::Unsupported, message));
+        }
         let _held = self.seize(&agent, id, options.force, DetachReason::Deleted).await?;
         let deleted = self.move_to_trash(writer, session, &agent, &title, options).await?;
+        if !writer.keeps_what_it_deletes() {
+            self.refuse_when_stored(id, &agent).await?;
+        }
         if deleted.failed.is_empty() {
             // What people say of a session goes with it.
             self.overlay().forget(&agent, id).await?;
@@ -104,6 +113,21 @@ impl Plane {
         self.told_deleted(id, &agent_id).await;
         let (removed, failed) = (Vec::new(), Vec::new());
         Ok(Deleted { agent_id, id: id.to_owned(), removed, failed, trash: None, dry_run: false })
+    }
+
+    /// Fails when a session that was deleted is still there: of what names no parts, only that can be told.
+    async fn refuse_when_stored(&self, id: &str, agent: &str) -> Result<(), PlaneError> {
+        match self.agent_and_title(id, Some(agent)).await {
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => {
+                let message = format!(
+                    "the driver of agent `{agent}` says that session `{}` is deleted, and it is still there",
+                    crate::text::clean_line(id, 80)
+                );
+                Err(PlaneError::new(ErrorKind::Internal, message))
+            }
+        }
     }
 
     async fn move_to_trash(
@@ -123,7 +147,11 @@ impl Plane {
             PlaneError::new(ErrorKind::Internal, message).because(e.to_string())
         };
         // It says what it is before anything is in it: whatever happens, what is in it can be told.
-        folder.write(&file).map_err(full)?;
+        folder.write(&file).map_err(|e| {
+            // An entry that can't say what it is holds nothing.
+            let _ = std::fs::remove_dir_all(folder.path());
+            full(e)
+        })?;
         let outcome = match writer.delete(session, entry.clone()).await {
             Ok(outcome) => outcome,
             Err(fault) => {
@@ -140,7 +168,7 @@ impl Plane {
         })?;
         let mut trash = Some(folder.name());
         if options.permanently && outcome.failed.is_empty() {
-            std::fs::remove_dir_all(folder.path()).map_err(|e| {
+            folder.remove().map_err(|e| {
                 let message =
                     format!("the session is in the trash as {}, and could not be taken out of it", folder.name());
                 PlaneError::new(ErrorKind::Internal, message).because(e.to_string())

@@ -29,6 +29,11 @@ impl Plane {
             driver.about().manifest.backend_type == header.backend_type
         };
         let from = registry.drivers().iter().find(of_backend);
-        self.transfer(header.clone(), source, from, to).await
+        let saved = self.transfer(header.clone(), source, from, to).await?;
+        if !saved.dry_run {
+            // From here on it is a session of this machine, whatever it was elsewhere.
+            self.note_span(&saved.agent_id, &saved.id).await;
+        }
+        Ok(saved)
     }
 }

@@ -67,24 +67,26 @@ impl Plane {
         options: RewindOptions,
     ) -> Result<Rewound, PlaneError> {
         let session = SessionRef { id: id.to_owned(), agent_id: None };
-        let (about, _, transcript) = self.opened_by(&session, agent).await?;
-        let agent = about.manifest.id.clone();
+        let (agent, _) = self.agent_and_title(id, agent).await?;
         let (_, writer) = self.writer_of(&agent).await?;
-        let (mut header, nodes) = known(transcript).await?;
-        let (mut plan, mut truncated) = planned(&header, &nodes, cut)?;
-        let is_live = self.is_live(id, &agent);
-        let _held = if options.dry_run || plan.removed.is_empty() {
-            None
-        } else {
-            // Its agent knows what is cut away, and would go on from it.
-            Some(self.seize(&agent, id, options.force, DetachReason::Rewind).await?)
-        };
-        if is_live && !options.dry_run {
-            // Its agent may have written its last words.
+        let seize = || self.seize(&agent, id, options.force, DetachReason::Rewind);
+        // What is planned on is what nobody of ours changes any more. One that is live here keeps its agent until it is
+        // known that something goes.
+        let mut held = None;
+        if !options.dry_run && !self.is_live(id, &agent) {
+            held = Some(seize().await?);
+        }
+        let read = async || {
             let (_, _, transcript) = self.opened_by(&session, Some(&agent)).await?;
-            let nodes;
-            (header, nodes) = known(transcript).await?;
-            (plan, truncated) = planned(&header, &nodes, cut)?;
+            let (header, nodes) = known(transcript).await?;
+            let (plan, truncated) = planned(&header, &nodes, cut)?;
+            Ok::<_, PlaneError>((header, plan, truncated))
+        };
+        let (mut header, mut plan, mut truncated) = read().await?;
+        if held.is_none() && !options.dry_run && !plan.removed.is_empty() {
+            // Its agent knows what is cut away, and would go on from it. It may have written its last words.
+            held = Some(seize().await?);
+            (header, plan, truncated) = read().await?;
         }
         let mut rewound =
             Rewound { kept: plan.kept.len(), removed: plan.removed.len(), trash: None, dry_run: options.dry_run };
@@ -100,6 +102,7 @@ impl Plane {
             rewound.trash = Some(folder.name());
         }
         self.note_rewound(&agent, id, rewound.kept, rewound.removed).await;
+        drop(held);
         Ok(rewound)
     }
 }

@@ -241,7 +241,7 @@ impl Store {
     /// Opens a database for reading; `path` is empty when the store itself is one.
     pub fn database(&self, path: &str) -> Result<ReadConnection, ServiceError> {
         let (file, name) = self.database_file(path)?;
-        ReadConnection::open(file, name, self.deadline)
+        ReadConnection::open(file, name, self.write, self.deadline)
     }
 
     /// The file of a database, and how messages name it.

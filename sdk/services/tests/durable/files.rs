@@ -185,3 +185,28 @@ fn what_a_dead_process_left_is_taken_away() {
     ground.writing().replace("d/a", b"x", 0o600, None).unwrap();
     assert_eq!(ground.names("store/d"), [".sepia-note", "a"]);
 }
+
+/// A session's own folder is one into which nobody writes again.
+#[test]
+fn what_a_dead_process_left_in_another_folder_goes_with_the_next_write() {
+    let ground = Ground::new();
+    // No process starts with the machine and has the greatest number.
+    let name = ".sepia-4194303-1-0.tmp";
+    let note = |name: &str, file: &str| {
+        let folders = [ground.path("store/chats/x"), ground.path("store/chats")];
+        let text = serde_json::json!({"file": ground.path(file), "folders": folders}).to_string();
+        fs::create_dir_all(ground.path("unfinished")).unwrap();
+        fs::write(ground.path(&format!("unfinished/{name}")), text).unwrap();
+    };
+    fs::create_dir_all(ground.path("store/chats/x")).unwrap();
+    for suffix in ["", "-wal"] {
+        fs::write(ground.path(&format!("store/chats/x/{name}{suffix}")), "half").unwrap();
+    }
+    fs::write(ground.path("store/kept"), "kept").unwrap();
+    note(name, &format!("store/chats/x/{name}"));
+    // One that speaks of something else is not obeyed.
+    note(".sepia-4194303-1-1.tmp", "store/kept");
+    ground.writing().replace("other/file", b"x", 0o600, None).unwrap();
+    assert_eq!(ground.names("store"), ["kept", "other"]);
+    assert_eq!(ground.names("unfinished"), [""; 0], "nor does a note of its own stay");
+}

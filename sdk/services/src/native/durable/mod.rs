@@ -6,12 +6,14 @@
 //! append     bytes at the end of a file
 //! trash      where what is taken away, or written over, can be brought back from
 //! strays     what a process that died left beside
+//! unfinished notes of what is being written, by which the same is found where nobody writes again
 //! ```
 
 mod append;
 mod place;
 mod strays;
 mod trash;
+mod unfinished;
 
 pub use place::NewFile;
 pub(super) use place::NewPlace;

@@ -4,12 +4,13 @@ use super::super::error::ServiceError;
 use super::super::path::{joined, shown};
 use super::super::store::{LastFile, Store};
 use super::trash::TrashEntry;
+use super::unfinished::{self, Note};
 use super::{MAX_PIECE, changed, refused, strays};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A place for a file, and a file beside it that is not seen yet. Dropping it takes that away.
@@ -26,6 +27,7 @@ pub(in crate::native) struct NewPlace {
     trash: Option<Arc<TrashEntry>>,
     /// What was read of the store last is another file once this is in its place.
     read_last: Option<LastFile>,
+    note: Option<Note>,
     placed: bool,
 }
 
@@ -35,12 +37,21 @@ impl NewPlace {
         let followed = followed(store, path)?;
         let at = followed.as_deref().unwrap_or(path);
         let (parent, name) = at.rsplit_once('/').unwrap_or(("", at));
-        let (dir, real) = directory(store, parent, path)?;
+        let (dir, real, made) = directory(store, parent, path)?;
         strays::sweep(&dir, &real);
         let temporary = strays::name();
+        // Without a note, what is left of a process that dies is found when somebody writes into its folder.
+        let note = store.trash().and_then(|trash| {
+            unfinished::sweep(trash);
+            let folders = real.ancestors().take(made).map(Path::to_owned).collect();
+            Note::of(trash, real.join(&temporary), folders).ok()
+        });
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode & 0o777);
-        drop(dir.open_with(&temporary, &options).map_err(|e| refused(e, path))?);
+        if let Err(e) = dir.open_with(&temporary, &options) {
+            note.iter().for_each(Note::forget_folders);
+            return Err(refused(e, path));
+        }
         Ok(Self {
             dir,
             real,
@@ -50,6 +61,7 @@ impl NewPlace {
             path: path.to_owned(),
             trash: store.trash().cloned(),
             read_last: store.last_file(),
+            note,
             placed: false,
         })
     }
@@ -120,6 +132,9 @@ impl Drop for NewPlace {
         if !self.placed {
             // It may be gone with its directory; nobody sees it by its name.
             let _ = self.dir.remove_file(&self.temporary);
+            if let Some(note) = &self.note {
+                note.forget_folders();
+            }
         }
     }
 }
@@ -161,8 +176,9 @@ fn followed(store: &Store, path: &str) -> Result<Option<String>, ServiceError> {
     Ok(Some(store.path_of(&real).ok_or_else(outside)?))
 }
 
-/// The directory of a store at this path, made if it is not there, and its own path.
-pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir, PathBuf), ServiceError> {
+/// The directory of a store at this path, made if it is not there, its own path, and how many of the last directories
+/// of that were made.
+pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir, PathBuf, usize), ServiceError> {
     let made;
     let (mut dir, rest) = if store.exists() {
         let (dir, rest) = store.resolve(parent)?;
@@ -173,6 +189,7 @@ pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir,
     };
     let mut real = store.place_of_directory(parent);
     let mut walked = String::new();
+    let mut new = 0;
     for name in rest.split('/').filter(|name| !name.is_empty()) {
         walked = joined(&walked, name);
         dir = match dir.open_dir(name) {
@@ -182,7 +199,10 @@ pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir,
                 builder.mode(0o700);
                 match dir.create_dir_with(name, &builder) {
                     Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(refused(e, path)),
-                    _ => synced(&dir).map_err(|e| refused(e, path))?,
+                    outcome => {
+                        new += usize::from(outcome.is_ok());
+                        synced(&dir).map_err(|e| refused(e, path))?;
+                    }
                 }
                 dir.open_dir(name).map_err(|e| refused(e, path))?
             }
@@ -191,12 +211,12 @@ pub(super) fn directory(store: &Store, parent: &str, path: &str) -> Result<(Dir,
                 let (root, inside) = store.inside(parent).ok_or_else(|| ServiceError::Outside(shown(path)))?;
                 let dir = root.open_dir(inside).map_err(|e| refused(e, path))?;
                 real = real.canonicalize().map_err(|e| refused(e, path))?;
-                return Ok((dir, real));
+                return Ok((dir, real, 0));
             }
             Err(e) => return Err(refused(e, path)),
         };
     }
-    Ok((dir, real))
+    Ok((dir, real, new))
 }
 
 /// Has the system write down what names a directory holds.

@@ -40,7 +40,7 @@ pub(super) fn sweep(dir: &Dir, real: &Path) {
 
 /// Whether a name is that of an unseen file whose process is gone. The logs of a new database
 /// have their suffix after it.
-fn is_stray(name: &str) -> bool {
+pub(super) fn is_stray(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(START) else { return false };
     let Some((maker, _)) = rest.split_once(END) else { return false };
     let mut parts = maker.split('-').map(str::parse::<u64>);

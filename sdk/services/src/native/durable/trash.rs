@@ -12,9 +12,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Name of the list in an entry.
-const LIST: &str = "items.jsonl";
-
 /// A thing in the trash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +38,9 @@ pub struct TrashEntry {
 }
 
 impl TrashEntry {
+    /// Name of the list in an entry.
+    pub const LIST: &str = "items.jsonl";
+
     /// An entry in this folder, whose parent is there or can be made.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, items: Mutex::default() }
@@ -48,7 +48,7 @@ impl TrashEntry {
 
     /// An entry that was made before.
     pub fn read(folder: PathBuf) -> io::Result<Self> {
-        let list = match fs::read_to_string(folder.join(LIST)) {
+        let list = match fs::read_to_string(folder.join(Self::LIST)) {
             Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
             list => list?,
         };
@@ -115,7 +115,7 @@ impl TrashEntry {
         let item = Item { number, store, path, place, bytes, taken };
         let mut line = serde_json::to_vec(&item)?;
         line.push(b'\n');
-        let mut list = OpenOptions::new().append(true).create(true).mode(0o600).open(self.folder.join(LIST))?;
+        let mut list = OpenOptions::new().append(true).create(true).mode(0o600).open(self.folder.join(Self::LIST))?;
         list.write_all(&line)?;
         list.sync_all()?;
         synced(&self.folder)?;
@@ -142,7 +142,14 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
                 let _ = removed(to);
                 return Err(e);
             }
-            removed(from)?;
+            if let Err(e) = removed(from) {
+                // Part of it may be gone and part of it not: what is gone comes back, so that it is all there still, and
+                // then the copy is no use. When it can't come back, the copy is all that there is of it.
+                if filled(to, from).is_ok() {
+                    let _ = removed(to);
+                }
+                return Err(e);
+            }
         }
         outcome => outcome?,
     }
@@ -156,6 +163,20 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
 
 fn removed(place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place)?.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) }
+}
+
+/// Copies what of a thing is missing at another place.
+fn filled(from: &Path, to: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(to).is_err() {
+        return copied(from, to);
+    }
+    if !fs::symlink_metadata(from)?.is_dir() {
+        return Ok(());
+    }
+    fs::read_dir(from)?.try_for_each(|entry| {
+        let entry = entry?;
+        filled(&entry.path(), &to.join(entry.file_name()))
+    })
 }
 
 /// Copies a thing, links as links.

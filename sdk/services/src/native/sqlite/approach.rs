@@ -5,7 +5,7 @@
 //!
 //! | beside the database | way |
 //! |---|---|
-//! | `-wal` and `-shm` | shared, with `readonly_shm`: takes part in the owner's locking, or reads the log itself when there is no owner |
+//! | `-wal` and `-shm` | shared, with `readonly_shm` unless the call may write: takes part in the owner's locking, or reads the log itself when there is no owner |
 //! | no `-wal`, or an empty one without `-shm` | as a file that does not change; that it did not is checked |
 //! | a `-wal` without `-shm` (the owner was killed, or the files were copied) | a private copy, in which SQLite recovers the log |
 //! | journal mode, no `-journal` | shared: takes part in the locking by the file itself |
@@ -29,8 +29,9 @@ const COPIES: usize = 3;
 /// A way to open one database, chosen by what lies beside it.
 #[derive(Debug)]
 pub(super) enum Approach {
-    /// Together with the owner.
-    Shared,
+    /// Together with the owner. SQLite has one index of the log for all connections of a process: where it is open for
+    /// reading alone, no other connection of the call could write.
+    Shared { writes: bool },
     /// As a file that does not change, as long as it looks like this.
     Still(Look),
     /// A copy of our own, gone with this value.
@@ -67,16 +68,16 @@ pub(in crate::native) fn beside(file: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Chooses the way and opens a first connection by it.
-pub(super) fn open(file: &Path, shown: &str) -> Result<(Approach, Connection), ServiceError> {
+pub(super) fn open(file: &Path, shown: &str, writes: bool) -> Result<(Approach, Connection), ServiceError> {
     let filled = |suffix: &str| look(&beside(file, suffix)).is_some_and(|look| look.bytes > 0);
     let approach = if is_wal(file, shown)? {
         match (filled("-wal"), look(&beside(file, "-wal")).is_some() && filled("-shm")) {
-            (_, true) => Approach::Shared,
+            (_, true) => Approach::Shared { writes },
             (false, false) => Approach::Still(Look::at(file)),
             (true, false) => return copied(file, shown),
         }
     } else {
-        Approach::Shared
+        Approach::Shared { writes }
     };
     match connect(&approach, file) {
         Ok(connection) => Ok((approach, connection)),
@@ -90,7 +91,8 @@ pub(super) fn open(file: &Path, shown: &str) -> Result<(Approach, Connection), S
 /// Another connection by a way that was chosen.
 pub(super) fn connect(approach: &Approach, file: &Path) -> rusqlite::Result<Connection> {
     let (uri, flags) = match approach {
-        Approach::Shared => (uri(file, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY),
+        Approach::Shared { writes: false } => (uri(file, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY),
+        Approach::Shared { writes: true } => (uri(file, "mode=ro"), OpenFlags::SQLITE_OPEN_READ_ONLY),
         Approach::Still(_) => (uri(file, "mode=ro&immutable=1"), OpenFlags::SQLITE_OPEN_READ_ONLY),
         Approach::Copy(dir) => (uri(&copy_in(dir), "mode=rw"), OpenFlags::SQLITE_OPEN_READ_WRITE),
     };

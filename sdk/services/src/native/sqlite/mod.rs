@@ -37,9 +37,10 @@ pub struct ReadConnection {
 }
 
 impl ReadConnection {
-    /// Opens a file, whose path is resolved and allowed. `shown` is how messages name it.
-    pub(super) fn open(file: PathBuf, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
-        Ok(Self { pool: Arc::new(Pool::open(file, shown, deadline)?), deadline })
+    /// Opens a file, whose path is resolved and allowed. `shown` is how messages name it; `writes` says that the call is
+    /// one that may write.
+    pub(super) fn open(file: PathBuf, shown: String, writes: bool, deadline: Deadline) -> Result<Self, ServiceError> {
+        Ok(Self { pool: Arc::new(Pool::open(file, shown, writes, deadline)?), deadline })
     }
 
     /// Starts a query that reads; anything else is refused. Its parameters are bound in the

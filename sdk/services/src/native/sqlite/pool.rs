@@ -18,9 +18,9 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn open(file: PathBuf, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
+    pub(super) fn open(file: PathBuf, shown: String, writes: bool, deadline: Deadline) -> Result<Self, ServiceError> {
         deadline.check(&shown)?;
-        let (approach, connection) = approach::open(&file, &shown)?;
+        let (approach, connection) = approach::open(&file, &shown, writes)?;
         let pool = Self { file, shown, approach, idle: Mutex::default() };
         let confined = pool.confined(connection)?;
         pool.put(confined);

@@ -1,0 +1,95 @@
+//! Writes that are cut off by real faults: the process is killed, the disk is full. What was there
+//! before is there afterwards, or what was to be written, whole, and nothing else is touched.
+//!
+//! `SEPIA_FAULT_SEEDS` makes it longer, `SEPIA_FAULT_SEED` begins at another seed: one failed seed is repeated with it and one seed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod attempt;
+mod disk;
+mod kill;
+mod outcome;
+mod random;
+mod stand;
+mod talk;
+
+use attempt::{Attempt, VERBS};
+use outcome::Outcome;
+use random::Random;
+use sepia_tests::machine::copy;
+use sepia_tests::{Client, Machine};
+use stand::Stand;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Seeds, unless `SEPIA_FAULT_SEEDS` says otherwise; of both kinds of faults together.
+const SEEDS: u64 = 28;
+const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
+
+/// Says with which seed a test failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _gone = writeln!(std::io::stderr(), "SEPIA_FAULT_SEED={} SEPIA_FAULT_SEEDS=2 repeats it", self.0);
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// What is tried with one seed: a machine as it stands, and a write on it.
+struct Trial {
+    machine: Machine,
+    client: Client,
+    before: Stand,
+    attempt: Attempt,
+    random: Random,
+}
+
+impl Trial {
+    /// Every write of every agent comes in turn; all else is up to the seed.
+    fn new(seed: u64, compiled: &Machine) -> Self {
+        let mut random = Random::new(seed);
+        let machine = Machine::with_all_agents();
+        let cache = "cache/components";
+        copy(&compiled.sepia_home().join(cache), &machine.sepia_home().join(cache));
+        let mut client = machine.serve();
+        let turn = usize::try_from(seed).unwrap();
+        let (verb, agent) = (VERBS[turn % VERBS.len()], AGENTS[turn % AGENTS.len()]);
+        let attempt = Attempt::new(&mut client, &mut random, verb, agent);
+        let before = Stand::of(&machine, &mut client);
+        Self { machine, client, before, attempt, random }
+    }
+}
+
+/// All seeds of one kind of fault.
+fn all(kind: &str, run: impl Fn(Trial) -> Outcome) {
+    let first = variable("SEPIA_FAULT_SEED").unwrap_or(0);
+    let count = variable("SEPIA_FAULT_SEEDS").unwrap_or(SEEDS).div_ceil(2);
+    let mut counts: BTreeMap<Outcome, u64> = BTreeMap::new();
+    // Not every machine compiles the drivers again.
+    let compiled = Machine::with_all_agents();
+    Stand::read(&mut compiled.serve());
+    for seed in first..first + count {
+        let _told = Seed(seed);
+        *counts.entry(run(Trial::new(seed, &compiled))).or_default() += 1;
+    }
+    let _gone = writeln!(std::io::stderr(), "{kind}: {count} seeds from {first}: {counts:?}");
+}
+
+#[test]
+fn a_process_that_is_killed() {
+    all("killed", kill::run);
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    if disk::can_be_full() {
+        all("full", disk::full);
+    } else {
+        let _gone = writeln!(std::io::stderr(), "no disk of its own can be made here, and none was filled");
+    }
+}
