@@ -27,6 +27,7 @@ pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use facts::{Fact, Page as FactPage};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
+use listing::Keeping;
 pub use listing::{ListRequest, Listing};
 pub use live::{
     AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, Clock, CreateRequest, Created,
@@ -61,6 +62,7 @@ pub struct Plane {
     limits: Limits,
     page_indexes: PageIndexes,
     whereabouts: Whereabouts,
+    keeping: Keeping,
     overlay: Overlay,
     live: Arc<Live>,
     /// Who this machine is, once somebody asked: where it can't be kept on disk, it still has
@@ -80,6 +82,7 @@ impl Plane {
             limits,
             page_indexes: PageIndexes::default(),
             whereabouts: Whereabouts::default(),
+            keeping: Keeping::default(),
             node: OnceLock::new(),
         }
     }
@@ -124,6 +127,7 @@ impl Plane {
     /// Ends whatever runs for the plane.
     pub async fn shutdown(&self) {
         self.live.shutdown().await;
+        self.keeping.over().await;
         if let Some(registry) = self.registry.loaded() {
             registry.shutdown().await;
         }
