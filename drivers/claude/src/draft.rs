@@ -28,6 +28,8 @@ pub(crate) struct Draft {
     /// User records that may be typed prompts.
     pub(crate) prompts: Vec<Span>,
     pub(crate) conversational: bool,
+    /// Who follows whom is not asked.
+    counts_only: bool,
     tree: Tree,
     /// Of each node the line of the tree that began it.
     first_lines: Vec<u32>,
@@ -47,6 +49,11 @@ struct Message {
 }
 
 impl Draft {
+    /// A session of which only the counts are asked.
+    pub(crate) fn without_tree() -> Self {
+        Self { counts_only: true, ..Self::default() }
+    }
+
     /// A sub-agent kept inside another session's file, by the uuid of its first line.
     pub(crate) fn inside(root: &[u8], agent_id: Option<&str>) -> Self {
         Self {
@@ -78,7 +85,7 @@ impl Draft {
                 self.last_activity = Some(self.last_activity.map_or(time, |known| known.max(time)));
             }
         }
-        if line.uuid.is_none() && nodes.0 == nodes.1 {
+        if self.counts_only || line.uuid.is_none() && nodes.0 == nodes.1 {
             return;
         }
         let at = position(self.tree.lines.len());
@@ -215,7 +222,9 @@ impl Draft {
 
     /// Links the nodes; nothing can be taken after it.
     pub(crate) fn finish(&mut self) {
-        self.index.tip = self.tree.link(&mut self.index.nodes, &self.first_lines);
+        if !self.counts_only {
+            self.index.tip = self.tree.link(&mut self.index.nodes, &self.first_lines);
+        }
         self.tree = Tree::default();
         self.calls = IdMap::default();
         self.answered = IdSet::default();

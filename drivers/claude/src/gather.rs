@@ -64,24 +64,38 @@ pub(crate) struct Gathered {
     titles: [Option<Span>; 4],
 }
 
-/// Looks through a transcript. Without its counts the drafts have neither model nor tokens.
+/// Looks through a transcript. Without its counts the drafts have neither model nor tokens, without its tree they
+/// have no tip, and their nodes no parents.
 pub(crate) fn gather(host: &Host, path: &str, scope: Scope, detail: Detail) -> Result<Gathered, DriverError> {
+    if let Some(gathered) = gathered(host, path, scope, detail)? {
+        return Ok(gathered);
+    }
+    // Whose the lines of sub-agents are, only the tree tells.
+    Ok(gathered(host, path, scope, Detail::Counts)?.unwrap_or_default())
+}
+
+/// None when that takes the tree, and the tree was not asked for.
+fn gathered(host: &Host, path: &str, scope: Scope, detail: Detail) -> Result<Option<Gathered>, DriverError> {
     let rows = host.project(STORE, path, &projection::query(0, detail))?;
+    let first = if detail.has_tree() { Draft::default() } else { Draft::without_tree() };
     let mut gathering = Gathering {
         host,
         path,
         scope,
-        gathered: Gathered { drafts: vec![Draft::default()], ..Gathered::default() },
+        gathered: Gathered { drafts: vec![first], ..Gathered::default() },
         sidechains: IdMap::default(),
         checked: 0,
     };
     let mut line = Line::default();
     for (number, row) in (1u32..).zip(rows.iter()) {
-        gathering.row(&row, number, &mut line)?;
+        gathering.row(&row, number, &mut line, detail)?;
+        if line.sidechain && scope == Scope::Main && !detail.has_tree() {
+            return Ok(None);
+        }
     }
     let mut gathered = gathering.gathered;
     gathered.drafts.iter_mut().for_each(Draft::finish);
-    Ok(gathered)
+    Ok(Some(gathered))
 }
 
 struct Gathering<'a> {
@@ -96,7 +110,7 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    fn row<'r>(&mut self, row: &Row<'r>, number: u32, line: &mut Line<'r>) -> Result<(), DriverError> {
+    fn row<'r>(&mut self, row: &Row<'r>, number: u32, line: &mut Line<'r>, detail: Detail) -> Result<(), DriverError> {
         match row.kind {
             LineKind::Empty => return Ok(()),
             LineKind::Object => {}
@@ -109,7 +123,7 @@ impl Gathering<'_> {
                 }
             }
         }
-        line.read(row);
+        line.read(row, detail);
         let span = Span { offset: line.offset, length: line.length };
         match line.kind {
             "custom-title" => self.gathered.titles[0] = Some(span),

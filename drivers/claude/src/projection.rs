@@ -3,38 +3,44 @@
 use crate::ids::{Id, id};
 use sepia_ir::Projection;
 use sepia_sdk::packed::{LineKind, Row, Value};
+use std::ops::Range;
 
 /// Values longer than this are of no use here: ids, names, times and counts are short.
 const MAX_VALUE: u32 = 256;
 
-const MEMBERS: [&str; 25] = [
-    "type",
-    "subtype",
+/// First those that tell the tree alone, then those that every look needs, then those that only counts need.
+const MEMBERS: [&str; 26] = [
     "uuid",
     "parentUuid",
     "logicalParentUuid",
+    "message.content[].tool_use_id",
+    "message.content[].id",
+    "leafUuid",
+    "messageId",
+    "sourceToolAssistantUUID",
+    "agentId",
+    "explicit",
+    "sepia.exact",
+    "type",
+    "subtype",
     "isSidechain",
     "isMeta",
     "isCompactSummary",
     "message.id",
     "message.content[].type",
-    "message.content[].tool_use_id",
-    "message.content[].id",
     "message.content[].is_error",
-    "leafUuid",
-    "messageId",
-    "sourceToolAssistantUUID",
     "timestamp",
-    "agentId",
     "message.usage.output_tokens",
-    "explicit",
     "sepia.node",
-    "sepia.exact",
     "message.model",
     "message.usage.input_tokens",
     "message.usage.cache_read_input_tokens",
+    "message.usage.cache_creation_input_tokens",
 ];
-const CACHE_WRITE: &str = "message.usage.cache_creation_input_tokens";
+/// The first member that is not of the tree alone.
+const SHARED: usize = 11;
+/// The first of the members that only counts need.
+const OF_COUNTS: usize = 22;
 
 /// How much a look through a transcript is to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +49,30 @@ pub(crate) enum Detail {
     Tree,
     /// Models and tokens, too.
     Counts,
+    /// Models and tokens without the tree: what a row of a list counts. Lines of sub-agents can't be told apart.
+    Tally,
 }
 
-/// The first of the members that only [`Detail::Counts`] needs.
-const OF_COUNTS: usize = 22;
+impl Detail {
+    /// Whether it tells who follows whom.
+    pub(crate) fn has_tree(self) -> bool {
+        self != Self::Tally
+    }
 
-/// The members of a transcript's tree and its times, and of its counts.
+    /// The members that are asked for, of [`MEMBERS`].
+    fn members(self) -> Range<usize> {
+        match self {
+            Self::Tree => 0..OF_COUNTS,
+            Self::Counts => 0..MEMBERS.len(),
+            Self::Tally => SHARED..MEMBERS.len(),
+        }
+    }
+}
+
+/// The members of a transcript that a look needs.
 pub(crate) fn query(offset: u64, detail: Detail) -> Projection {
-    let members = match detail {
-        Detail::Tree => MEMBERS[..OF_COUNTS].to_vec(),
-        Detail::Counts => [&MEMBERS[..], &[CACHE_WRITE]].concat(),
-    };
-    Projection { members: members.into_iter().map(str::to_owned).collect(), offset, max_value: MAX_VALUE }
+    let members = MEMBERS[detail.members()].iter().map(|&member| member.to_owned()).collect();
+    Projection { members, offset, max_value: MAX_VALUE }
 }
 
 /// What a line says of its parent.
@@ -111,52 +129,54 @@ pub(crate) struct Line<'r> {
 }
 
 impl<'r> Line<'r> {
-    /// Reads a row into this line, reusing its memory. False when the row is no object.
-    pub(crate) fn read(&mut self, row: &Row<'r>) -> bool {
+    /// Reads a row of a look of this detail into this line, reusing its memory. False when the row is no object.
+    pub(crate) fn read(&mut self, row: &Row<'r>, detail: Detail) -> bool {
         let blocks = std::mem::take(&mut self.blocks);
         *self = Self { offset: row.offset, length: row.length, blocks, ..Self::default() };
         self.blocks.clear();
         if !matches!(row.kind, LineKind::Object | LineKind::Unterminated) {
             return false;
         }
+        let first = detail.members().start;
         let mut any = false;
         for value in row.values() {
             any = true;
-            self.take(value);
+            self.take(first + usize::from(value.member), value);
         }
         any || row.kind == LineKind::Object
     }
 
-    fn take(&mut self, value: Value<'r>) {
+    /// Takes a value, by its place in [`MEMBERS`].
+    fn take(&mut self, member: usize, value: Value<'r>) {
         let id_of = |value: Value<'r>| value.string().map_or(0, id);
-        match value.member {
-            0 => self.kind = value.plain().unwrap_or_default(),
-            1 => self.subtype = value.plain().unwrap_or_default(),
-            2 => self.uuid = value.string(),
-            3 => {
+        match member {
+            0 => self.uuid = value.string(),
+            1 => {
                 self.parent = match value.string() {
                     Some(text) => ParentMember::Is(id(text)),
                     None => ParentMember::Null,
                 }
             }
-            4 => self.logical_parent = id_of(value),
-            5 => self.sidechain = value.is_true(),
-            6 => self.meta = value.is_true(),
-            7 => self.compact_summary = value.is_true(),
-            8 => self.message_id = id_of(value),
-            9 => self.block(value).kind = value.plain().unwrap_or_default(),
-            10 => self.block(value).tool_use_id = id_of(value),
-            11 => self.block(value).id = id_of(value),
-            12 => self.block(value).is_error = value.is_true(),
-            13 => self.leaf = id_of(value),
-            14 => self.alias = id_of(value),
-            15 => self.source = id_of(value),
-            16 => self.time = crate::time::of_part(value.json),
-            17 => self.agent_id = value.plain(),
-            18 => self.usage[1] = number(value),
-            19 => self.explicit = value.is_true(),
-            20 => self.carries_node = value.is_true(),
-            21 => self.exact = value.is_true(),
+            2 => self.logical_parent = id_of(value),
+            3 => self.block(value).tool_use_id = id_of(value),
+            4 => self.block(value).id = id_of(value),
+            5 => self.leaf = id_of(value),
+            6 => self.alias = id_of(value),
+            7 => self.source = id_of(value),
+            8 => self.agent_id = value.plain(),
+            9 => self.explicit = value.is_true(),
+            10 => self.exact = value.is_true(),
+            11 => self.kind = value.plain().unwrap_or_default(),
+            12 => self.subtype = value.plain().unwrap_or_default(),
+            13 => self.sidechain = value.is_true(),
+            14 => self.meta = value.is_true(),
+            15 => self.compact_summary = value.is_true(),
+            16 => self.message_id = id_of(value),
+            17 => self.block(value).kind = value.plain().unwrap_or_default(),
+            18 => self.block(value).is_error = value.is_true(),
+            19 => self.time = crate::time::of_part(value.json),
+            20 => self.usage[1] = number(value),
+            21 => self.carries_node = value.is_true(),
             22 => self.model = value.plain(),
             23 => self.usage[0] = number(value),
             24 => self.usage[2] = number(value),

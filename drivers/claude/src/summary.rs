@@ -80,7 +80,7 @@ pub(crate) fn rows(
         source.restore(&mut session, &titles, spoken_at, false);
         return Ok(vec![Row { session, draft: 0, envelope }]);
     }
-    let gathered = gather(host, path, scope, Detail::Counts)?;
+    let gathered = gather(host, path, scope, if counted { Detail::Tally } else { Detail::Counts })?;
     source.sessions(ends, &gathered, counted, false)
 }
 

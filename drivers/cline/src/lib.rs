@@ -30,6 +30,7 @@ mod place;
 mod record;
 mod result;
 mod scan;
+mod search;
 mod session;
 mod spoken;
 mod stats;
@@ -44,7 +45,8 @@ mod write;
 
 use sepia_ir::{
     Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
-    ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
+    ScanReport, SearchQuery, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
+    ToolUse,
 };
 use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
 
@@ -117,6 +119,10 @@ impl SessionRead for Cline {
 
     fn native(host: &Host, session: &SessionRef) -> Result<Box<dyn NativeCopy>, DriverError> {
         native::copy(host, session)
+    }
+
+    fn may_hold(host: &Host, keys: &[String], query: &SearchQuery) -> Result<Vec<bool>, DriverError> {
+        search::may_hold(host, keys, query)
     }
 
     fn locks(host: &Host) -> Result<Vec<LockState>, DriverError> {

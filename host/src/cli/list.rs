@@ -6,7 +6,7 @@ use super::output;
 use super::table::{self, Column};
 use super::tree::{self, Line};
 use super::{setup, time};
-use crate::plane::{ListRequest, SessionRow, Source};
+use crate::plane::{ListRequest, Plane, SessionRow, Source};
 use crate::text::clean_line;
 use jiff::Timestamp;
 use std::io::Write;
@@ -34,15 +34,21 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         with_stats: args.stats,
     };
     let listing = plane.list(&request).await?;
+    let shown = show(&plane, &listing.rows, &args).await;
+    plane.rows_kept().await;
+    shown
+}
+
+async fn show(plane: &Plane, rows: &[SessionRow], args: &ListArgs) -> Result<(), Failure> {
     if args.json {
-        return output::json(&listing.rows);
+        return output::json(&rows);
     }
-    let (sessions, warnings): (Vec<_>, Vec<_>) = listing.rows.iter().partition(|row| row.source != Source::Warning);
+    let (sessions, warnings): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.source != Source::Warning);
     for warning in warnings {
         tracing::warn!("{}: {}", warning.agent, clean_line(&warning.title, 300));
     }
     if sessions.is_empty() {
-        tell_that_there_are_none(&plane.agents().await, &args);
+        tell_that_there_are_none(&plane.agents().await, args);
         return Ok(());
     }
     let lines = if args.tree {
@@ -51,7 +57,7 @@ pub(super) async fn run(args: ListArgs) -> Result<(), Failure> {
         sessions.into_iter().map(|session| Line { session, depth: 0 }).collect()
     };
     let mut out = output::stdout();
-    print(&mut out, &lines, &args).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+    print(&mut out, &lines, args).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
 fn print(out: &mut impl Write, lines: &[Line<'_>], args: &ListArgs) -> std::io::Result<()> {

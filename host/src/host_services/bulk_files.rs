@@ -44,10 +44,11 @@ impl Host for Reach {
             suffixes: suffixes.clone(),
         });
         let walked = self.trace.as_mut().zip(question.as_ref()).and_then(|(trace, question)| trace.walked(question));
-        let report = match walked {
-            Some(report) => report,
+        let walked = match walked {
+            Some(walked) => walked,
             None => match apart(|| self.store(&store)?.walk(&under, depth, &suffixes)) {
-                Ok(report) => report,
+                Ok(report) if question.is_none() => return Ok(Ok(report)),
+                Ok(report) => report.into(),
                 Err(error) => {
                     self.asked_something_else();
                     return Ok(Err(error.into()));
@@ -55,9 +56,9 @@ impl Host for Reach {
             },
         };
         if let (Some(trace), Some(question)) = (&mut self.trace, question) {
-            trace.walk(question, &report);
+            trace.walk(question, &walked);
         }
-        Ok(Ok(report))
+        Ok(Ok(walked.report))
     }
 
     async fn read(

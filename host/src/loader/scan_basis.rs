@@ -37,6 +37,19 @@ enum Answer {
     Looks(Vec<Option<(u64, u64, u64)>>),
 }
 
+/// The report of a walk, and its digest.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    pub(crate) report: WalkReport,
+    digest: [u8; 32],
+}
+
+impl From<WalkReport> for Walked {
+    fn from(report: WalkReport) -> Self {
+        Self { digest: digest(&report), report }
+    }
+}
+
 /// What lies beside a database and may hold a part of it.
 const BESIDE: [&str; 3] = ["", "-wal", "-journal"];
 
@@ -48,8 +61,8 @@ pub(crate) struct Trace {
     newest: u64,
     /// Something was asked whose answer can't be told to be the same.
     opaque: bool,
-    /// Walks that were made to compare them, for the scan that follows.
-    walked: Vec<(Question, WalkReport)>,
+    /// Walks that were made to compare them, with their digests, for the scan that follows.
+    walked: Vec<(Question, Walked)>,
 }
 
 impl Trace {
@@ -59,17 +72,18 @@ impl Trace {
     }
 
     /// The report of a walk that was made before the scan, if there is one.
-    pub(crate) fn walked(&mut self, question: &Question) -> Option<WalkReport> {
+    pub(crate) fn walked(&mut self, question: &Question) -> Option<Walked> {
         let at = self.walked.iter().position(|(walked, _)| walked == question)?;
         Some(self.walked.swap_remove(at).1)
     }
 
     /// A walk was answered.
-    pub(crate) fn walk(&mut self, question: Question, report: &WalkReport) {
+    pub(crate) fn walk(&mut self, question: Question, walked: &Walked) {
+        let Walked { report, digest } = walked;
         // A directory that can't be looked into tells no change of what is in it.
         self.opaque |= !report.failures.is_empty();
         let newest = report.files.iter().map(|file| file.modified_ns).max().unwrap_or(0);
-        self.note(question, Answer::Walk(digest(report)), newest);
+        self.note(question, Answer::Walk(*digest), newest);
     }
 
     /// A file or database is about to be read.
@@ -108,8 +122,9 @@ impl ScanBasis {
                 (_, None) => false,
                 (Question::Walk { under, depth, suffixes, .. }, Some(store)) => {
                     let Ok(report) = store.walk(under, *depth, suffixes) else { return Err(trace) };
-                    let same = *answer == Answer::Walk(digest(&report));
-                    trace.walked.push((question.clone(), report));
+                    let walked = Walked::from(report);
+                    let same = *answer == Answer::Walk(walked.digest);
+                    trace.walked.push((question.clone(), walked));
                     same
                 }
                 (_, Some(store)) => *answer == Answer::Looks(looks(question, store)),

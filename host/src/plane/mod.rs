@@ -29,6 +29,7 @@ pub use config::PlaneConfig;
 pub use error::{ErrorKind, PlaneError};
 pub use facts::{Fact, Page as FactPage};
 pub use history::{HistoryMessage, HistoryPage, HistoryRequest};
+use listing::Keeping;
 pub use listing::{ListRequest, Listing};
 pub use live::{
     AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, CreateRequest, Created, Delivery,
@@ -64,6 +65,7 @@ pub struct Plane {
     limits: Limits,
     page_indexes: PageIndexes,
     whereabouts: Whereabouts,
+    keeping: Keeping,
     overlay: Overlay,
     live: Arc<Live>,
     environment: Environment,
@@ -85,6 +87,7 @@ impl Plane {
             limits,
             page_indexes: PageIndexes::default(),
             whereabouts: Whereabouts::default(),
+            keeping: Keeping::default(),
             node: OnceLock::new(),
         }
     }
@@ -136,6 +139,7 @@ impl Plane {
     /// Ends whatever runs for the plane.
     pub async fn shutdown(&self) {
         self.live.shutdown().await;
+        self.keeping.over().await;
         if let Some(registry) = self.registry.loaded() {
             registry.shutdown().await;
         }

@@ -148,19 +148,19 @@ impl SessionFacts {
 
 impl SessionRow {
     /// The row of a session of an agent's store.
-    pub(super) fn of_facts(facts: &SessionFacts, agent: &str) -> Self {
+    pub(super) fn of_facts(facts: SessionFacts, agent: &str) -> Self {
         let SessionFacts { id, title, cwd, activity, .. } = facts;
         Self {
-            parent_session_id: facts.parent_session_id.clone(),
-            agent_id: facts.agent_id.clone(),
+            parent_session_id: facts.parent_session_id,
+            agent_id: facts.agent_id,
             created_at: iso(facts.created_at),
-            stats: facts.stats.clone(),
+            stats: facts.stats,
             warnings: if facts.warnings.is_empty() {
                 Vec::new()
             } else {
                 serde_json::from_str(&facts.warnings).unwrap_or_default()
             },
-            ..Self::plain(id.clone(), title.clone(), cwd.clone(), agent, *activity)
+            ..Self::plain(id, title, cwd, agent, activity)
         }
     }
 

@@ -85,6 +85,31 @@ pub(crate) fn listing(output: &Path, truth: &Truth, place: &Path) -> Result<usiz
     Ok(differ)
 }
 
+/// Rows of an agent whose records are not read here that differ from the truth in title, directory or time, are
+/// missing or too many.
+pub(crate) fn listing_of_others(output: &Path, truth: &Truth) -> Result<usize, Failed> {
+    let rows = rows(output)?;
+    let shown = truth.sessions.iter().filter(|known| !known.hidden);
+    let known: HashMap<&str, &Known> = shown.map(|known| (known.id.as_str(), known)).collect();
+    let mut differ = known.len().abs_diff(rows.len());
+    for row in &rows {
+        let right = known.get(row.id.as_str()).is_some_and(|known| {
+            // One that the agent cut may end in a blank.
+            let title = known.title.as_deref().unwrap_or(&known.first_prompt).trim_end();
+            let in_time = known
+                .updated
+                .as_ref()
+                .is_none_or(|updated| updated.parse().is_ok_and(|updated| is(&row.updated_at, updated)));
+            row.title == title && row.cwd == known.cwd && in_time
+        });
+        if !right {
+            differ += 1;
+            crate::say(&format!("differs: {row:?}, and true is {:?}", known.get(row.id.as_str())));
+        }
+    }
+    Ok(differ)
+}
+
 /// Sessions whose tokens differ, and 1 more when the sum of all rows does.
 pub(crate) fn usage(output: &Path, truth: &Truth) -> Result<usize, Failed> {
     let rows = rows(output)?;

@@ -1,10 +1,12 @@
 //! One `sepia serve` and a client that times its answers.
 
 use crate::Failed;
+use crate::child::Used;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
+use wait4::Wait4;
 
 /// A running server.
 pub(crate) struct Client {
@@ -42,6 +44,18 @@ impl Client {
         self.line.clear();
         self.output.read_line(&mut self.line)?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    /// Bytes of the last answer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Has the server end, and gives what it used from its start.
+    pub(crate) fn end(mut self) -> Result<Used, Failed> {
+        drop(self.input.take());
+        let rusage = self.child.wait4()?.rusage;
+        Ok(Used { wall: self.age(), cpu: (rusage.utime + rusage.stime).as_secs_f64() * 1e3, peak: rusage.maxrss })
     }
 
     /// The `result` of the last answer.

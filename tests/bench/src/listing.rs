@@ -31,7 +31,7 @@ impl Ground<'_> {
     }
 
     /// A list after which nothing of an earlier one was left.
-    fn forgetful(&self, command: Command, more: &[&str]) -> Command {
+    pub(crate) fn forgetful(&self, command: Command, more: &[&str]) -> Command {
         if let Err(error) = self.forget() {
             say(&format!("kept rows could not be removed: {error}"));
         }
@@ -109,7 +109,7 @@ impl Ground<'_> {
     }
 }
 
-fn list(mut command: Command, more: &[&str]) -> Command {
+pub(crate) fn list(mut command: Command, more: &[&str]) -> Command {
     command.args(["list", "--json"]).args(more);
     command
 }

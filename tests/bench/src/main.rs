@@ -7,6 +7,7 @@
 //! native   the bare programs               check   output against truth
 //! child    one process, measured           client  one `sepia serve`, spoken to
 //! tasks    what is timed, with its bar     table   what is printed
+//! others   stores of other agents
 //! live     live sessions                   agent   the agent of these, by a script
 //! ```
 
@@ -19,6 +20,7 @@ mod median;
 mod moving;
 mod native;
 mod options;
+mod others;
 mod store;
 mod table;
 mod tasks;

@@ -5,7 +5,7 @@ use crate::child::{self, Used};
 use crate::client::Client;
 use crate::table::{Bar, Row};
 use crate::tasks::{Ground, again};
-use crate::truth::Known;
+use crate::truth::{Known, Truth};
 use crate::{Failed, say};
 use serde_json::{Value, json};
 use std::fs;
@@ -24,22 +24,41 @@ const IMPORT: f64 = 4.0;
 
 impl Ground<'_> {
     pub(crate) fn moving(&self) -> Result<Vec<Row>, Failed> {
-        self.give_databases()?;
-        let agents = self.writing_agents()?;
-        let mut rows = Vec::new();
         let largest = self.truth.largest().ok_or("the store is empty")?.clone();
         let megabyte = self.nearest(MEGABYTE)?;
+        let small = self.nearest(SMALL)?;
+        // The copies would be found by whoever lists the store after this.
+        let own = self.with_store_of(&[&largest, &megabyte, &small])?;
+        own.move_all(&largest, &megabyte, &small)
+    }
+
+    /// The same with a store of its own that has just these sessions.
+    fn with_store_of(&self, sessions: &[&Known]) -> Result<Ground<'_>, Failed> {
+        let place = self.work.path().join("moving");
+        for session in sessions {
+            let copy = place.join(&session.path);
+            fs::create_dir_all(copy.parent().ok_or("a session without a folder")?)?;
+            fs::copy(self.place.join(&session.path), copy)?;
+        }
+        let sessions = sessions.iter().map(|session| (*session).clone()).collect();
+        let own = Ground::new(self.options, place, Truth { sessions })?;
+        own.give_databases()?;
+        Ok(own)
+    }
+
+    fn move_all(&self, largest: &Known, megabyte: &Known, small: &Known) -> Result<Vec<Row>, Failed> {
+        let agents = self.writing_agents()?;
+        let mut rows = Vec::new();
         let version = self.version()?;
         for agent in &agents {
             say(&format!("convert to {agent}: timing"));
-            rows.push(self.convert(&largest, agent, Bar { ratio: Some(3.0), peak: Some(128), wall: None })?);
+            rows.push(self.convert(largest, agent, Bar { ratio: Some(3.0), peak: Some(128), wall: None })?);
             let bar = Bar { wall: Some(version + ABOVE_START), ..Bar::default() };
-            rows.push(self.convert(&megabyte, agent, bar)?);
+            rows.push(self.convert(megabyte, agent, bar)?);
         }
-        let small = self.nearest(SMALL)?;
         for agent in &agents {
             say(&format!("import into {agent}: timing"));
-            rows.push(self.imports(&small, agent)?);
+            rows.push(self.imports(small, agent)?);
         }
         Ok(rows)
     }

@@ -1,5 +1,8 @@
 //! The bare programs: the same work with nothing around it, each a run of this binary.
 
+mod databases;
+mod manifests;
+
 use crate::Failed;
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
@@ -12,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// `list PROJECTS`, `usage PROJECTS`, `stat PROJECTS`, `tojson SESSION OUT`, `nothing`.
+/// `list PROJECTS`, `usage PROJECTS`, `stat PROJECTS`, `tojson SESSION OUT`, `manifests DIR`, `chats DIR`,
+/// `rows DATABASE`, `messages DATABASE`, `nothing`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failed> {
     let at = |n: usize| arguments.get(n).map(Path::new).ok_or("an argument is missing");
     match arguments.first().map(String::as_str) {
@@ -28,6 +32,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failed> {
             say(&on_all_cores(&transcripts(at(1)?, true)?, |bytes| tokens(bytes, &needle))?)
         }
         Some("tojson") => tojson(at(1)?, at(2)?),
+        Some("manifests") => say(&manifests::read(at(1)?)?),
+        Some("chats") => say(&databases::chats(at(1)?)?),
+        Some("rows") => say(&databases::rows(at(1)?)?),
+        Some("messages") => say(&databases::messages(at(1)?)?),
         other => Err(format!("there is no bare program {other:?}").into()),
     }
 }
@@ -67,7 +75,7 @@ fn on_all_cores<const N: usize>(
     work: impl Fn(&[u8]) -> [u64; N] + Sync,
 ) -> Result<[u64; N], Failed> {
     let next = AtomicUsize::new(0);
-    let one_core = || -> io::Result<[u64; N]> {
+    each_on_all_cores(|| {
         let (mut bytes, mut sums) = (Vec::new(), [0; N]);
         while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             bytes.clear();
@@ -75,10 +83,16 @@ fn on_all_cores<const N: usize>(
             sums = add(sums, work(&bytes));
         }
         Ok(sums)
-    };
+    })
+}
+
+/// Sums of what `one_core` gives on each core.
+fn each_on_all_cores<const N: usize>(
+    one_core: impl Fn() -> Result<[u64; N], Failed> + Sync,
+) -> Result<[u64; N], Failed> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(one_core)).collect();
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(&one_core)).collect();
         let mut sums = [0; N];
         for worker in workers {
             sums = add(sums, worker.join().map_err(|_| "a thread broke off")??);

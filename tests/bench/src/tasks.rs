@@ -43,7 +43,14 @@ type Group = fn(&Ground<'_>) -> Result<Vec<Row>, Failed>;
 const GROUPS: [(&str, Group); 8] = [
     ("listing", |ground| ground.listings()),
     ("search", |ground| ground.search()),
-    ("export", |ground| Ok(vec![ground.export()?])),
+    ("export", |ground| {
+        let plain = Bar { ratio: Some(2.0), peak: Some(96), wall: None };
+        let redacted = Bar { ratio: Some(3.0), peak: Some(128), wall: None };
+        Ok(vec![
+            ground.export("export, verbatim", &["--verbatim"], plain)?,
+            ground.export("export, secrets taken out", &[], redacted)?,
+        ])
+    }),
     ("history", |ground| ground.history()),
     ("starting", |ground| ground.starting()),
     ("calls", |ground| ground.small_calls()),
@@ -70,6 +77,9 @@ impl<'a> Ground<'a> {
         // Compiles the drivers, so that only the tasks that say so do.
         child::run(self.sepia().args(["list", "--limit", "1"]), None)?;
         let mut rows = Vec::new();
+        if self.truth.agent() != "claude" {
+            return self.others();
+        }
         for (group, run) in GROUPS {
             if self.options.only.as_deref().is_none_or(|only| only == group) {
                 rows.extend(run(self)?);
@@ -86,6 +96,12 @@ impl<'a> Ground<'a> {
             .env("PATH", self.work.path().join("none"))
             .env("SEPIA_HOME", self.work.path().join("home"))
             .env("SEPIA_CLAUDE_DIR", self.place.join("claude"));
+        match self.truth.agent() {
+            "cline" => command.env("SEPIA_CLINE_DIR", self.place.join("cline")),
+            "cursor" => command.env("SEPIA_CURSOR_DIR", self.place.join("cursor")),
+            "devin" => command.env("SEPIA_DEVIN_DB", self.place.join("devin/sessions.db")),
+            _ => &mut command,
+        };
         command
     }
 
@@ -153,12 +169,12 @@ impl<'a> Ground<'a> {
         Ok(rows)
     }
 
-    fn export(&self) -> Result<Row, Failed> {
-        say("export: timing");
+    fn export(&self, task: &str, more: &[&str], bar: Bar) -> Result<Row, Failed> {
+        say(&format!("{task}: timing"));
         let output = self.work.path().join("export.json");
         let export = || {
             let mut command = self.sepia();
-            command.args(["export", &self.largest.id]);
+            command.args(["export", &self.largest.id]).args(more);
             command
         };
         child::run(&mut export(), Some(&output))?;
@@ -171,8 +187,7 @@ impl<'a> Ground<'a> {
         };
         let bare = bare()?;
         let [sepia, native] = self.in_turn(&[Box::new(export), Box::new(|| again(&bare))])?;
-        let bar = Bar { ratio: Some(3.0), peak: Some(128), wall: None };
-        let task = format!("export of {} MB", self.largest.bytes / 1_000_000);
+        let task = format!("{task}, {} MB", self.largest.bytes / 1_000_000);
         Ok(Row { task, sepia, native: Some(native), bar, differ })
     }
 

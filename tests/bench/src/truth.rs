@@ -2,7 +2,7 @@
 
 use crate::Failed;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
@@ -20,6 +20,9 @@ pub(crate) struct Truth {
 /// One session.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct Known {
+    /// Agent that it belongs to; of Claude Code when nothing is said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) agent: String,
     pub(crate) id: String,
     /// From the folder of the truth.
     pub(crate) path: PathBuf,
@@ -28,7 +31,14 @@ pub(crate) struct Known {
     /// The title of a session that has none.
     pub(crate) first_prompt: String,
     pub(crate) bytes: u64,
-    /// Tokens of the main thread, once for each message of the model.
+    /// When it was active last, RFC 3339, for agents whose records are not read here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) updated: Option<String>,
+    /// The agent itself no longer lists it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) hidden: bool,
+    /// Tokens of the main thread, once for each message of the model; `null` where the agent keeps none.
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) usage: Tokens,
     #[serde(default)]
     pub(crate) usage_inline_sidechains: Tokens,
@@ -54,6 +64,10 @@ impl AddAssign for Tokens {
     }
 }
 
+fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// Reads the truth beside a store.
 pub(crate) fn read(place: &Path) -> Result<Truth, Failed> {
     let file = place.join(FILE);
@@ -64,6 +78,12 @@ pub(crate) fn read(place: &Path) -> Result<Truth, Failed> {
 impl Truth {
     pub(crate) fn bytes(&self) -> u64 {
         self.sessions.iter().map(|known| known.bytes).sum()
+    }
+
+    /// The agent whose sessions these are.
+    pub(crate) fn agent(&self) -> &str {
+        let told = self.sessions.first().map(|known| known.agent.as_str());
+        told.filter(|agent| !agent.is_empty()).unwrap_or("claude")
     }
 
     /// The session with the most bytes.

@@ -5,7 +5,7 @@ use sepia_tests::claude::{Records, S1, S2};
 use sepia_tests::{Machine, machine, tree};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const PLACE: &str = "claude/projects/-p-demo";
@@ -33,6 +33,14 @@ fn titles(rows: &Value) -> Vec<&str> {
     let mut titles: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["title"].as_str().unwrap()).collect();
     titles.sort_unstable();
     titles
+}
+
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
+fn memmem(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len().max(1)).any(|window| window == part)
 }
 
 /// The files of kept rows.
@@ -69,6 +77,26 @@ fn what_changes_in_the_store_shows_at_once() {
     assert_eq!(titles(&list(&machine, &[])), ["third, longer than before"]);
     fs::remove_dir_all(machine.claude()).unwrap();
     assert_eq!(list(&machine, &[]), Value::Array(Vec::new()));
+}
+
+/// Of this agent an entry counts as changed as late as its newest row may claim, up to a day after its files did.
+#[test]
+fn rows_are_kept_of_what_is_settled_whatever_its_newest_row_may_claim() {
+    let mut machine = Machine::empty();
+    let store = machine.place("cursor");
+    sepia_conformance::copy_tree(&samples().join("cursor/home/.cursor"), &store).unwrap();
+    machine::age(&store, SystemTime::now() - Duration::from_secs(3600));
+    machine.set("SEPIA_CURSOR_DIR", &store);
+    let rows = list(&machine, &["--agent", "cursor"]);
+    let [file] = &kept(&machine)[..] else { panic!("one file of rows") };
+    let written = fs::read(file).unwrap();
+    let of_sessions = rows.as_array().unwrap().iter().filter(|row| row["source"] == "cursor");
+    let titles: Vec<&str> = of_sessions.map(|row| row["title"].as_str().unwrap()).collect();
+    assert!(!titles.is_empty());
+    for title in titles {
+        assert!(memmem(&written, title.as_bytes()), "{title} is not kept");
+    }
+    assert_eq!(list(&machine, &["--agent", "cursor"]), rows);
 }
 
 /// Of the same length and a moment later: the clock of a file system may not tell them apart.

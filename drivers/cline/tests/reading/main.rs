@@ -16,6 +16,7 @@ mod locks;
 mod manifests;
 mod places;
 mod samples;
+mod search;
 mod spoken;
 mod task_damage;
 mod tasks;

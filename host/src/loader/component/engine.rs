@@ -22,7 +22,10 @@ pub(super) fn engine() -> wasmtime::Result<Engine> {
         // The difference between the two is what host functions get of a fibre's stack.
         .max_wasm_stack(512 << 10)
         .async_stack_size(2 << 20)
-        .wasm_backtrace_max_frames(NonZeroUsize::new(16));
+        .wasm_backtrace_max_frames(NonZeroUsize::new(16))
+        // Tables that only a debugger reads: an eighth of an image, which each start reads and authenticates.
+        .native_unwind_info(false)
+        .generate_address_map(false);
     Engine::new(&config)
 }
 

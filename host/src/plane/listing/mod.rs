@@ -7,10 +7,11 @@
 //! ```text
 //! wanted     which rows a request takes
 //! store      the rows of one store;  calls  made by several instances at once
-//! row_cache  rows kept on disk
+//! row_cache  rows kept on disk;  keeping  while they are written down
 //! ```
 
 mod calls;
+mod keeping;
 mod row_cache;
 mod store;
 mod wanted;
@@ -20,6 +21,7 @@ use super::error::PlaneError;
 use super::overlay::View;
 use super::row::SessionRow;
 use crate::loader::Fault;
+pub(super) use keeping::Keeping;
 pub(super) use row_cache::{KeptEntry, RowCache};
 use sepia_ir::Warning;
 use std::cmp::Ordering;
@@ -65,6 +67,8 @@ pub struct Listing {
 impl Plane {
     /// Lists sessions. A store that fails is a row that says so, and hides no other.
     pub async fn list(&self, request: &ListRequest) -> Result<Listing, PlaneError> {
+        // What the list before learned is not to be made again.
+        self.keeping.over().await;
         let readers = self.readers_for(request.agent.as_deref()).await?;
         let agents: Vec<String> = readers.iter().map(|(about, _)| about.manifest.id.clone()).collect();
         let registry = self.registry().await;
@@ -94,6 +98,9 @@ impl Plane {
             rows.extend(of_store.rows);
             warnings.extend(of_store.warnings);
             met.insert(agent, of_store.pending);
+            if let Some(writing) = of_store.writing {
+                self.keeping.begun(writing);
+            }
         }
         if *request
             == (ListRequest {
@@ -126,6 +133,11 @@ impl Plane {
         }
         rows.extend(warnings);
         Ok(Listing { rows })
+    }
+
+    /// Waits until what lists learned so far is written down. A list answers before it is.
+    pub async fn rows_kept(&self) {
+        self.keeping.over().await;
     }
 }
 

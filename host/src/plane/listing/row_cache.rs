@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tokio::task::JoinHandle;
 
 /// Changes with the layout of the file.
 const MAGIC: &[u8; 8] = b"sepia\0r\x01";
@@ -35,7 +36,7 @@ pub(in crate::plane) struct RowCache {
 }
 
 /// What is kept.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(in crate::plane) struct Kept {
     /// What the scan that found the entries rests on.
     basis: Option<ScanBasis>,
@@ -43,7 +44,7 @@ pub(in crate::plane) struct Kept {
 }
 
 /// An entry of a scan, and its rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(in crate::plane) struct KeptEntry {
     pub(super) key: String,
     stamp: String,
@@ -58,6 +59,12 @@ pub(in crate::plane) struct KeptEntry {
 }
 
 impl KeptEntry {
+    /// A row of it, leaving an empty one.
+    pub(super) fn take_row(&mut self, at: usize) -> SessionFacts {
+        let row = self.rows.as_mut().and_then(|rows| rows.get_mut(at));
+        row.map(std::mem::take).unwrap_or_default()
+    }
+
     /// Its rows, as far as they are known.
     pub(in crate::plane) fn rows(&self) -> &[SessionFacts] {
         self.rows.as_deref().unwrap_or_default()
@@ -107,16 +114,43 @@ impl Kept {
     /// whether there is anything to write down for that alone.
     pub(in crate::plane) fn entries_of(self, scanned: Vec<ScanEntry>) -> (Vec<KeptEntry>, bool) {
         let before = self.entries.len();
-        let mut kept: HashMap<String, KeptEntry> =
-            self.entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect();
+        let mut kept = Known::of(self.entries);
         let entry = |scanned: ScanEntry| {
-            let same = kept.remove(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
+            let same = kept.take(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
             let ScanEntry { key, stamp, bytes, changed_at, .. } = scanned;
             KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows), passing: false }
         };
         let entries: Vec<KeptEntry> = scanned.into_iter().map(entry).collect();
         let changed = before != entries.len();
         (entries, changed)
+    }
+}
+
+/// Entries of an earlier scan, to be asked for by their keys.
+enum Known {
+    /// In the order of their keys, as most drivers give them: what is asked for next is mostly the next one.
+    InOrder(std::iter::Peekable<std::vec::IntoIter<KeptEntry>>),
+    Mixed(HashMap<String, KeptEntry>),
+}
+
+impl Known {
+    fn of(entries: Vec<KeptEntry>) -> Self {
+        if entries.is_sorted_by(|a, b| a.key < b.key) {
+            return Self::InOrder(entries.into_iter().peekable());
+        }
+        Self::Mixed(entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect())
+    }
+
+    /// The entry of this key. Of entries in order, those before it are gone then: when keys are asked for in another
+    /// order, rows are made again that need not be.
+    fn take(&mut self, key: &str) -> Option<KeptEntry> {
+        match self {
+            Self::InOrder(entries) => {
+                while entries.next_if(|entry| entry.key.as_str() < key).is_some() {}
+                entries.next_if(|entry| entry.key == key)
+            }
+            Self::Mixed(entries) => entries.remove(key),
+        }
     }
 }
 
@@ -158,20 +192,16 @@ impl RowCache {
         read.await.unwrap_or_default()
     }
 
-    /// Keeps entries, with what the scan that found them rests on. Failing costs the next
-    /// listing some work, nothing else.
-    pub(super) async fn write(&self, basis: Option<ScanBasis>, mut entries: Vec<KeptEntry>) {
-        for entry in entries.iter_mut().filter(|entry| entry.passing) {
-            entry.rows = None;
-        }
+    /// Begins to keep entries, with what the scan that found them rests on; what is kept is as they are now.
+    /// Failing costs the next listing some work, nothing else.
+    pub(super) fn write(&self, basis: Option<&ScanBasis>, entries: &[KeptEntry]) -> JoinHandle<()> {
         let file = self.file.clone();
-        let written = tokio::task::spawn_blocking(move || {
-            if let Err(error) = write(&file, &Kept { basis, entries }) {
+        let content = encoded(basis, entries);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = content.and_then(|content| write(&file, &content)) {
                 tracing::debug!("the rows can't be kept as {}: {error}", file.display());
             }
-        });
-        // The writer reports for itself; that it was cancelled at the end of the process is fine.
-        let _ = written.await;
+        })
     }
 }
 
@@ -189,8 +219,36 @@ fn read(file: &Path) -> io::Result<Kept> {
     postcard::from_bytes(content).map_err(|_| damaged())
 }
 
-fn write(file: &Path, kept: &Kept) -> io::Result<()> {
-    let content = postcard::to_allocvec(kept).map_err(io::Error::other)?;
+/// [`Kept`] and [`KeptEntry`] as they are written, without what is right only now.
+#[derive(Serialize)]
+struct Keep<'a> {
+    basis: Option<&'a ScanBasis>,
+    entries: Vec<KeepEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct KeepEntry<'a> {
+    key: &'a str,
+    stamp: &'a str,
+    bytes: u64,
+    changed_at: f64,
+    rows: Option<&'a [SessionFacts]>,
+}
+
+fn encoded(basis: Option<&ScanBasis>, entries: &[KeptEntry]) -> io::Result<Vec<u8>> {
+    fn entry(entry: &KeptEntry) -> KeepEntry<'_> {
+        KeepEntry {
+            key: &entry.key,
+            stamp: &entry.stamp,
+            bytes: entry.bytes,
+            changed_at: entry.changed_at,
+            rows: entry.rows.as_deref().filter(|_| !entry.passing),
+        }
+    }
+    postcard::to_allocvec(&Keep { basis, entries: entries.iter().map(entry).collect() }).map_err(io::Error::other)
+}
+
+fn write(file: &Path, content: &[u8]) -> io::Result<()> {
     if content.len() > MOST_BYTES {
         return Err(io::Error::other("there are more rows than are kept"));
     }
@@ -199,8 +257,8 @@ fn write(file: &Path, kept: &Kept) -> io::Result<()> {
     // Whole or not at all; that it survives a loss of power is not worth waiting for.
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
     beside.write_all(MAGIC)?;
-    beside.write_all(&crc32fast::hash(&content).to_le_bytes())?;
-    beside.write_all(&content)?;
+    beside.write_all(&crc32fast::hash(content).to_le_bytes())?;
+    beside.write_all(content)?;
     beside.persist(file).map_err(|e| e.error)?;
     prune(folder)
 }
@@ -242,7 +300,7 @@ mod tests {
         let row = SessionFacts { id: "a".into(), title: "t".into(), ..SessionFacts::default() };
         let (mut entries, _) = Kept::default().entries_of(vec![entry("k", "1")]);
         entries[0].learn(vec![row], true);
-        write(&file, &Kept { basis: None, entries }).unwrap();
+        write(&file, &encoded(None, &entries).unwrap()).unwrap();
         (folder, file)
     }
 
@@ -257,6 +315,41 @@ mod tests {
         assert!(other.iter().all(|entry| !entry.is_known()));
         assert!(changed);
         assert!(of(Vec::new()).1, "what is gone is forgotten");
+    }
+
+    #[test]
+    fn rows_are_found_again_in_any_order() {
+        let keyed = |keys: &[&str]| keys.iter().map(|key| entry(key, "1")).collect::<Vec<_>>();
+        let known = |keys: &[&str]| {
+            let (mut entries, _) = Kept::default().entries_of(keyed(keys));
+            for entry in &mut entries {
+                entry.learn(vec![SessionFacts { id: entry.key.clone(), ..SessionFacts::default() }], true);
+            }
+            Kept { basis: None, entries }
+        };
+        let again = |before: &[&str], now: &[&str]| {
+            let (entries, _) = known(before).entries_of(keyed(now));
+            entries
+                .iter()
+                .filter(|entry| entry.rows().iter().all(|row| row.id == entry.key) && entry.is_known())
+                .count()
+        };
+        assert_eq!(again(&["a", "b", "d"], &["a", "c", "d", "e"]), 2);
+        assert_eq!(again(&["d", "a", "b"], &["a", "d", "b"]), 3);
+        // Both ways are right, and one of them keeps less.
+        assert_eq!(again(&["a", "b", "d"], &["d", "a"]), 1);
+    }
+
+    #[test]
+    fn what_is_right_only_now_is_not_kept() {
+        let (mut entries, _) = Kept::default().entries_of(vec![entry("k", "1"), entry("l", "1")]);
+        for (entry, lasting) in entries.iter_mut().zip([true, false]) {
+            entry.learn(vec![SessionFacts { id: "a".into(), ..SessionFacts::default() }], lasting);
+        }
+        let kept: Kept = postcard::from_bytes(&encoded(None, &entries).unwrap()).unwrap();
+        let known: Vec<bool> = kept.entries().iter().map(KeptEntry::is_known).collect();
+        assert_eq!(known, [true, false]);
+        assert!(entries[1].is_known());
     }
 
     #[test]
@@ -286,7 +379,7 @@ mod tests {
         for n in 0..40 {
             fs::write(file.with_file_name(format!("{n}.rows")), b"").unwrap();
         }
-        write(&file, &Kept::default()).unwrap();
+        write(&file, &encoded(None, &[]).unwrap()).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("rows")).unwrap().count(), MOST_FILES);
         assert!(file.exists());
     }

@@ -11,6 +11,7 @@ use sepia_ir::ScanEntry;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::task::JoinHandle;
 
 /// What a store has for a list.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct OfStore {
     pub(super) warnings: Vec<SessionRow>,
     /// Ids of the sessions, wanted or not, that the overlay lists while no store has them.
     pub(super) pending: HashSet<String>,
+    /// What was learned, being written down.
+    pub(super) writing: Option<JoinHandle<()>>,
 }
 
 impl OfStore {
@@ -48,16 +51,16 @@ pub(super) async fn one_store(driver: &Arc<dyn Driver>, cache: RowCache, wanted:
         }
         Err(fault) => return OfStore::unreadable(SessionRow::of_warning(warning_of(&fault), &agent)),
     };
-    let mut listing = OneStore { driver, reader, wanted, overlay, now, entries, learned, agent: &agent, warnings };
+    let settled = basis.is_some();
+    let mut listing =
+        OneStore { driver, reader, wanted, overlay, now, settled, entries, learned, agent: &agent, warnings };
     let newest = listing.newest().await;
-    let mut rows: Vec<SessionRow> =
-        newest.iter().map(|row| SessionRow::of_facts(row.facts(&listing.entries), &agent)).collect();
-    let OneStore { entries, learned, mut warnings, .. } = listing;
+    let OneStore { mut entries, learned, mut warnings, .. } = listing;
     let ids = entries.iter().flat_map(|entry| entry.rows().iter().map(|row| row.id.as_str()));
     let pending = ids.filter(|id| overlay.is_pending(&agent, id)).map(str::to_owned).collect();
-    if learned {
-        cache.write(basis, entries).await;
-    }
+    let writing = learned.then(|| cache.write(basis.as_ref(), &entries));
+    let facts = newest.into_iter().map(|RowAt { entry, row }| entries[entry].take_row(row));
+    let mut rows: Vec<SessionRow> = facts.map(|facts| SessionRow::of_facts(facts, &agent)).collect();
     if wanted.request.with_locks {
         match reader.locks().await {
             Ok(locks) => {
@@ -71,7 +74,7 @@ pub(super) async fn one_store(driver: &Arc<dyn Driver>, cache: RowCache, wanted:
             Err(fault) => warnings.push(SessionRow::of_warning(warning_of(&fault), &agent)),
         }
     }
-    OfStore { rows, warnings, pending }
+    OfStore { rows, warnings, pending, writing }
 }
 
 struct OneStore<'a> {
@@ -82,6 +85,8 @@ struct OneStore<'a> {
     agent: &'a str,
     /// When the scan began, epoch seconds.
     now: f64,
+    /// Nothing that the scan rests on was changing when it began.
+    settled: bool,
     entries: Vec<KeptEntry>,
     /// Whether there is anything to keep that was not kept before.
     learned: bool,
@@ -89,7 +94,18 @@ struct OneStore<'a> {
 }
 
 /// Entries of one step at least: fewer are not worth the calls.
-const LEAST_STEP: usize = 32;
+const LEAST_STEP: usize = 16;
+
+/// The same of the first step, which is to be the last one mostly.
+const LEAST_FIRST: usize = 32;
+
+/// How many entries to go through next, of which `seen` gave `found` of the `limit` rows that are wanted: as many as
+/// should give the rest, and more the longer it takes.
+fn next_step(limit: usize, found: usize, seen: usize) -> usize {
+    let missing = limit.saturating_sub(found);
+    let likely = missing.saturating_mul(seen).div_ceil(found.max(1));
+    likely.min(limit).max(LEAST_STEP).max(seen / 8)
+}
 
 /// A row of an entry, by their places.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +138,7 @@ impl OneStore<'_> {
         let mut rows: Vec<RowAt> = Vec::new();
         let mut rest = order.as_slice();
         let mut seen = 0;
-        let mut step = limit.map_or(usize::MAX, |limit| limit.max(LEAST_STEP));
+        let mut step = limit.map_or(usize::MAX, |limit| limit.max(LEAST_FIRST));
         while !rest.is_empty() {
             let (now, later) = rest.split_at(step.min(rest.len()));
             rest = later;
@@ -149,7 +165,7 @@ impl OneStore<'_> {
                 let oldest = rows.get(last).map_or(f64::MIN, |row| row.facts(entries).activity);
                 let newer = rest.partition_point(|entry| entries[*entry].changed_at.total_cmp(&oldest).is_gt());
                 rest = &rest[..newer];
-                step = limit.max(LEAST_STEP).max(seen / 8);
+                step = next_step(limit, rows.len(), seen);
             }
         }
         rows.truncate(limit.unwrap_or(usize::MAX));
@@ -174,7 +190,7 @@ impl OneStore<'_> {
         for summary in summaries {
             let Some(entry) = unknown.get(&summary.key).map(|at| &mut self.entries[*at]) else { continue };
             // What could not be read may be readable next time, although nothing changed.
-            let lasting = summary.warnings.is_empty() && entry.is_settled(self.now);
+            let lasting = summary.warnings.is_empty() && (self.settled || entry.is_settled(self.now));
             self.warnings.extend(summary.warnings.into_iter().map(|w| SessionRow::of_warning(w, self.agent)));
             entry.learn(summary.sessions.into_iter().map(SessionFacts::of).collect(), lasting);
             self.learned |= lasting;

@@ -99,7 +99,7 @@ impl View {
                 ..SessionFacts::default()
             };
             if wanted(agent, &facts) {
-                let mut row = SessionRow { source: Source::Sepia, ..SessionRow::of_facts(&facts, agent) };
+                let mut row = SessionRow { source: Source::Sepia, ..SessionRow::of_facts(facts, agent) };
                 self.put_into(&mut row);
                 rows.push(row);
             }

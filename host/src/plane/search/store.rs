@@ -206,7 +206,7 @@ impl Taken<'_> {
             let facts = SessionFacts::of(found.session);
             if self.wanted.takes(&facts, &mut self.real) && self.ids.insert(facts.id.clone()) {
                 let hits = found.hits.into_iter().map(Hit::of).collect();
-                rows.push(FoundRow { row: SessionRow::of_facts(&facts, self.agent), hits, more_hits: found.more });
+                rows.push(FoundRow { row: SessionRow::of_facts(facts, self.agent), hits, more_hits: found.more });
             }
         }
         rows
