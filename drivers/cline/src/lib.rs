@@ -27,6 +27,7 @@ mod native;
 mod nodes;
 mod pieces;
 mod place;
+mod read_back;
 mod record;
 mod result;
 mod scan;
@@ -44,9 +45,11 @@ mod write;
 
 use sepia_ir::{
     Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
-    ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
+    SaveReport, ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
+use sepia_sdk::{Driver, Host, NativeCopy, Nodes, SessionRead, SessionWrite};
+
+use read_back::ReadBack;
 
 pub use transcript::ClineTranscript;
 pub use write::ClineDraft;
@@ -129,6 +132,10 @@ impl SessionWrite for Cline {
 
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<ClineDraft, DriverError> {
         ClineDraft::begin(host, header, options)
+    }
+
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(ReadBack::open(host, &written.id)?))
     }
 
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {
