@@ -19,6 +19,8 @@ pub(super) fn engine() -> wasmtime::Result<Engine> {
         // The asynchronous component model (0.3) is not offered; its tables would cost every store.
         .concurrency_support(false)
         .wasm_memory64(false)
+        // Where in a component machine code comes from is told to nobody: a tenth of an image, read at every start.
+        .generate_address_map(false)
         // The difference between the two is what host functions get of a fibre's stack.
         .max_wasm_stack(512 << 10)
         .async_stack_size(2 << 20)
