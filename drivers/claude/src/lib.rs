@@ -48,10 +48,10 @@ mod typed;
 
 use sepia_ir::{
     Artifact, DeleteOutcome, DriverError, FileVersion, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan,
-    SaveOptions, ScanReport, SearchQuery, SearchReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest,
-    Summary, SummaryDetail, ToolUse,
+    SaveOptions, SaveReport, ScanReport, SearchQuery, SearchReport, Session, SessionRef, StoreAccess, StoreKind,
+    StoreRequest, Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite, json, metadata};
+use sepia_sdk::{Driver, Host, NativeCopy, Nodes, SessionRead, SessionWrite, json, metadata};
 
 pub use save::ClaudeDraft;
 pub use transcript::ClaudeTranscript;
@@ -122,6 +122,10 @@ impl SessionWrite for Claude {
 
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<ClaudeDraft, DriverError> {
         ClaudeDraft::begin(host, header, options)
+    }
+
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(transcript::read_back(host, written)?))
     }
 
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {

@@ -112,9 +112,9 @@ pub(crate) fn repaired_member(record: &str) -> Option<String> {
 /// The text of a line without a byte order mark.
 pub(crate) fn text(line: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    match std::str::from_utf8(line) {
-        Ok(text) => (Cow::Borrowed(text), None),
-        Err(_) => (String::from_utf8_lossy(line), Some(Repair::Encoding)),
+    match sepia_sdk::utf8(line) {
+        Some(text) => (Cow::Borrowed(text), None),
+        None => (String::from_utf8_lossy(line), Some(Repair::Encoding)),
     }
 }
 

@@ -4,13 +4,14 @@ use crate::assemble::{Assembler, Envelope};
 use crate::gather::gather;
 use crate::index::{Index, NodeKind};
 use crate::lines::{Lines, MAX_LINE};
-use crate::place::{self, Located, Transcript};
+use crate::place::{self, Located, STORE, Transcript};
 use crate::projection::Detail;
 use crate::repairs;
+use crate::save::target::Target;
 use crate::stub;
 use crate::summary::{envelope_of, in_full};
-use sepia_ir::{DriverError, MessageNode, Session, SessionRef};
-use sepia_sdk::Host;
+use sepia_ir::{DriverError, MessageNode, SaveReport, Session, SessionRef, SurveyQuery};
+use sepia_sdk::{Host, Nodes};
 use std::rc::Rc;
 
 /// A node whose results are further away than this is completed by reading just them.
@@ -21,6 +22,11 @@ const BATCH: u64 = 4 << 20;
 /// See the module.
 pub struct ClaudeTranscript {
     header: Session,
+    nodes: LineNodes,
+}
+
+/// The nodes of a session whose lines are known.
+pub(crate) struct LineNodes {
     host: Host,
     path: String,
     lines: Lines,
@@ -79,17 +85,37 @@ fn is_meant(session: &Session, located: &Located) -> bool {
 
 impl ClaudeTranscript {
     pub(crate) fn open(host: &Host, session: &SessionRef) -> Result<Self, DriverError> {
-        let opened = opened(host, session)?;
-        let path = opened.path;
-        let assembler = Assembler::new(Rc::new(opened.index), opened.envelope, path.clone(), None);
-        Ok(Self {
-            header: opened.session,
-            lines: Lines::new(host.clone(), path.clone()),
-            host: host.clone(),
-            path,
-            assembler,
-            next_line: 0,
-        })
+        let Opened { session, index, envelope, path } = opened(host, session)?;
+        Ok(Self { header: session, nodes: LineNodes::new(host, path, index, envelope) })
+    }
+}
+
+impl sepia_sdk::Transcript for ClaudeTranscript {
+    fn header(&self) -> Session {
+        self.header.clone()
+    }
+
+    fn next(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
+        self.nodes.batch(max)
+    }
+}
+
+/// The nodes of a session that was written a moment ago: its tree has to be known, and nothing else of it. The agent
+/// finds it by the directory that it works in, without looking elsewhere.
+pub(crate) fn read_back(host: &Host, written: &SaveReport) -> Result<LineNodes, DriverError> {
+    let path = Target::path(&written.working_directory, &written.id);
+    let nothing = SurveyQuery { needles: Vec::new(), head: 0, tail: 0, max_line: 0, max_lines: 0 };
+    let file = host.survey(STORE, &path, &nothing)?.file;
+    let located = Located { file, inside: None };
+    let session = SessionRef { id: written.id.clone(), agent_id: None };
+    let (index, envelope) = tree(host, &session, &located)?;
+    Ok(LineNodes::new(host, located.file.path, index, envelope))
+}
+
+impl LineNodes {
+    fn new(host: &Host, path: String, index: Index, envelope: Envelope) -> Self {
+        let assembler = Assembler::new(Rc::new(index), envelope, path.clone(), None);
+        Self { lines: Lines::new(host.clone(), path.clone()), host: host.clone(), path, assembler, next_line: 0 }
     }
 
     fn feed_next(&mut self) -> Result<(), DriverError> {
@@ -125,12 +151,8 @@ impl ClaudeTranscript {
     }
 }
 
-impl sepia_sdk::Transcript for ClaudeTranscript {
-    fn header(&self) -> Session {
-        self.header.clone()
-    }
-
-    fn next(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
+impl Nodes for LineNodes {
+    fn batch(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
         let mut nodes = Vec::new();
         let mut bytes = 0;
         let max = max.max(1);

@@ -27,6 +27,7 @@ mod native;
 mod nodes;
 mod pieces;
 mod place;
+mod read_back;
 mod record;
 mod result;
 mod scan;
@@ -45,10 +46,12 @@ mod write;
 
 use sepia_ir::{
     Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
-    ScanReport, SearchQuery, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail,
-    ToolUse,
+    SaveReport, ScanReport, SearchQuery, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary,
+    SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
+use sepia_sdk::{Driver, Host, NativeCopy, Nodes, SessionRead, SessionWrite};
+
+use read_back::ReadBack;
 
 pub use transcript::ClineTranscript;
 pub use write::ClineDraft;
@@ -135,6 +138,10 @@ impl SessionWrite for Cline {
 
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<ClineDraft, DriverError> {
         ClineDraft::begin(host, header, options)
+    }
+
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(ReadBack::open(host, &written.id)?))
     }
 
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {

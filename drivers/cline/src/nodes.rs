@@ -5,7 +5,7 @@ use crate::changes;
 use crate::content::{Gatherer, raw_elements};
 use crate::index::Dialect;
 use crate::record::{Content, ContentBlock, Marks, Message, Metrics};
-use crate::result::{self, Outcome};
+use crate::result::{self, Answer, Outcome};
 use crate::spoken;
 use crate::time;
 use sepia_ir::{MessageNode, Role, TokenUsage, ToolCall, ToolResult};
@@ -98,6 +98,41 @@ fn member(bytes: &[u8], name: &str) -> Option<String> {
 
 fn node(id: u32, role: Role, time: f64) -> MessageNode {
     MessageNode { parent_node_id: (id > 1).then(|| i64::from(id) - 1), ..MessageNode::new(id.into(), role, time) }
+}
+
+/// What a result says besides its content.
+pub(crate) struct Answered<'a> {
+    /// The call that it answers.
+    pub(crate) call: Cow<'a, str>,
+    pub(crate) tool: Option<Cow<'a, str>>,
+    /// Id of its message.
+    pub(crate) message: Option<&'a str>,
+    pub(crate) refused: bool,
+}
+
+impl Answered<'_> {
+    /// What a reader makes of a message of this result alone, which is of this time, epoch seconds.
+    pub(crate) fn made(self, time: Option<f64>, answer: Answer) -> Made {
+        let message_id = self.message.filter(|id| !id.is_empty()).map(str::to_owned);
+        let outcomes = vec![answer.outcome];
+        let nodes = vec![self.node(node(1, Role::Tool, time.unwrap_or_default()), answer)];
+        Made { nodes, outcomes, time, message_id, ..Made::default() }
+    }
+
+    fn node(self, mut node: MessageNode, answer: Answer) -> MessageNode {
+        node.tool_call_id = Some(self.call.into_owned());
+        node.tool_name = self.tool.map(Cow::into_owned);
+        node.tool_result =
+            Some(ToolResult { status: answer.outcome.status, exit_code: answer.outcome.exit_code, duration_ms: None });
+        let opaque = answer.content.give(&mut node);
+        let mut members = Members::default();
+        members.maybe("messageId", self.message);
+        members.flag("refused", self.refused);
+        members.list("items", &answer.items);
+        members.list("opaque", &opaque);
+        node.metadata = members.finish();
+        node
+    }
 }
 
 struct Maker {
@@ -194,20 +229,15 @@ impl Maker {
     fn result(&mut self, mut block: ContentBlock<'_>, message: &Message<'_>) -> bool {
         let Some(id) = block.tool_use_id.take().filter(|id| !id.is_empty()) else { return false };
         let answer = result::decode(block.content, block.is_error.0);
-        let mut node = self.node(Role::Tool);
-        node.tool_call_id = Some(id.into_owned());
-        node.tool_name = block.name.take().filter(|name| !name.is_empty()).map(Cow::into_owned);
-        node.tool_result =
-            Some(ToolResult { status: answer.outcome.status, exit_code: answer.outcome.exit_code, duration_ms: None });
-        let opaque = answer.content.give(&mut node);
-        let mut members = Members::default();
-        members.maybe("messageId", message.id.get());
-        members.flag("refused", block.is_error.0);
-        members.list("items", &answer.items);
-        members.list("opaque", &opaque);
-        node.metadata = members.finish();
-        self.nodes.push(node);
+        let node = self.node(Role::Tool);
+        let answered = Answered {
+            call: id,
+            tool: block.name.take().filter(|name| !name.is_empty()),
+            message: message.id.get(),
+            refused: block.is_error.0,
+        };
         self.outcomes.push(answer.outcome);
+        self.nodes.push(answered.node(node, answer));
         true
     }
 

@@ -50,6 +50,29 @@ pub(crate) fn decode(content: Raw<'_>, is_error: bool) -> Answer {
     Answer { content: decoder.content, outcome, items: decoder.items }
 }
 
+impl Answer {
+    /// What [`decode`] makes of a list of one item, which has a text and no error.
+    pub(crate) fn of_item(query: &str, text: &str, success: bool) -> Self {
+        let mut told = Members::default();
+        told.maybe("query", Some(query));
+        told.raw("success", if success { "true" } else { "false" });
+        let exit_code = if success { None } else { exit_code(text) };
+        Self::of(text, success, exit_code, vec![told.finish()])
+    }
+
+    /// What [`decode`] makes of a text; none when that may be an item.
+    pub(crate) fn of_text(text: &str, is_error: bool) -> Option<Self> {
+        (!text.starts_with('{')).then(|| Self::of(text, !is_error, None, Vec::new()))
+    }
+
+    fn of(text: &str, success: bool, exit_code: Option<i64>, items: Vec<String>) -> Self {
+        let status = if success { ToolCallStatus::Success } else { ToolCallStatus::Error };
+        let mut content = Gatherer::default();
+        content.text(Cow::Borrowed(text));
+        Self { content, outcome: Outcome { status, exit_code }, items }
+    }
+}
+
 fn parsed(content: Raw<'_>) -> Content<'_> {
     content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
@@ -111,7 +134,9 @@ impl Decoder {
         let mut said = String::new();
         match parsed(item.result) {
             Content::Text(text) => {
-                said = text.clone().into_owned();
+                if !success {
+                    text.as_ref().clone_into(&mut said);
+                }
                 self.content.text(text);
             }
             Content::Blocks(blocks) => self.items_of_result(blocks, item.result),

@@ -37,13 +37,10 @@ pub(crate) struct Text<'a> {
 impl<'a> Text<'a> {
     /// Of the bytes of one JSON value.
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
-        // Looking whether it is UTF-8 is several times as fast as looking for what is not.
-        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        let text = sepia_sdk::utf8_or_repaired(bytes);
         let mut repairs = Repairs { bytes: matches!(text, Cow::Owned(_)), surrogates: 0 };
         // The search is cheap beside the parsing, and the escape is rare.
-        if memchr::memmem::find(text.as_bytes(), b"\\ud").is_some()
-            || memchr::memmem::find(text.as_bytes(), b"\\uD").is_some()
-        {
+        if has_surrogates(text.as_bytes()) {
             let (cleaned, count) = sepia_ir::json_text::replace_lone_surrogates(text.as_bytes());
             if count > 0 {
                 repairs.surrogates = count;
@@ -62,6 +59,11 @@ impl<'a> Text<'a> {
     pub(crate) fn parse<'t, T: Deserialize<'t>>(&'t self) -> serde_json::Result<T> {
         parse(&self.text)
     }
+}
+
+/// Whether there are escapes of surrogates: what looks like one and is none may count.
+fn has_surrogates(json: &[u8]) -> bool {
+    memchr::memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D')))
 }
 
 /// Parses a small file of one JSON value, repaired where that is needed.

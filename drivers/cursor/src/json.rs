@@ -99,7 +99,7 @@ pub(crate) fn is_value(json: &str) -> bool {
 #[inline(never)]
 pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, str>, usize) {
     // Looking whether it is UTF-8 is several times as fast as looking for what is not.
-    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+    let text = sepia_sdk::utf8_or_repaired(bytes);
     let wrong = match &text {
         Cow::Borrowed(_) => 0,
         Cow::Owned(text) => text.matches('\u{fffd}').count(),

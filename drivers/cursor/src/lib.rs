@@ -54,9 +54,11 @@ mod write;
 
 use sepia_ir::{
     Artifact, DeleteOutcome, DriverError, HistoryPage, HistoryQuery, LockState, Manifest, RewindPlan, SaveOptions,
-    ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
+    SaveReport, ScanReport, Session, SessionRef, StoreAccess, StoreKind, StoreRequest, Summary, SummaryDetail, ToolUse,
 };
-use sepia_sdk::{Driver, Host, NativeCopy, SessionRead, SessionWrite};
+use sepia_sdk::{Driver, Host, NativeCopy, Nodes, SessionRead, SessionWrite};
+
+use transcript::CursorNodes;
 
 pub use transcript::CursorTranscript;
 pub use write::CursorDraft;
@@ -132,6 +134,10 @@ impl SessionWrite for Cursor {
 
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<CursorDraft, DriverError> {
         CursorDraft::begin(host, header, options)
+    }
+
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(CursorNodes::read_back(host, &written.id)?))
     }
 
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {

@@ -146,6 +146,8 @@ impl NodeMeta {
 pub(crate) struct Chain {
     feed: Box<dyn Feed>,
     facts: Rc<Facts>,
+    /// What rides along is put back.
+    restores: bool,
     node_id: i64,
     /// The last node of the live branch.
     live: Option<i64>,
@@ -160,7 +162,13 @@ impl Chain {
     /// `start` and `end` are the times of the session; `facts` may be empty, and then no outcomes
     /// are told on calls.
     pub(crate) fn new(feed: Box<dyn Feed>, facts: Rc<Facts>, start: f64, end: f64) -> Self {
-        Self { feed, facts, node_id: 0, live: None, saved: HashMap::new(), now: start, latest: end }
+        let restores = facts.total() > 0;
+        Self { feed, facts, restores, node_id: 0, live: None, saved: HashMap::new(), now: start, latest: end }
+    }
+
+    /// Of a session that was not looked through before, with what rides along.
+    pub(crate) fn in_one_look(feed: Box<dyn Feed>) -> Self {
+        Self { restores: true, ..Self::new(feed, Rc::default(), 0.0, 0.0) }
     }
 
     /// From a message on before which there are so many nodes.
@@ -195,10 +203,10 @@ impl Chain {
     /// done is looked at.
     fn restore(&self, step: &mut Step, warnings: &mut Vec<Warning>) {
         let Some(carried) = step.carried.take() else { return };
-        let restored = if self.facts.total() == 0 {
-            crate::json::Object::parse(&carried).is_some()
-        } else {
+        let restored = if self.restores {
             sepia_sdk::carried::restore(&mut step.node, &carried)
+        } else {
+            crate::json::Object::parse(&carried).is_some()
         };
         if !restored {
             let message =

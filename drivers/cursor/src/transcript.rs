@@ -3,13 +3,18 @@
 use crate::locate::locate;
 use crate::step::{ALL, Chain};
 use sepia_ir::{DriverError, MessageNode, Session, SessionRef};
-use sepia_sdk::{Host, Transcript};
+use sepia_sdk::{Host, Nodes, Transcript};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// A session of Cursor being read.
 pub struct CursorTranscript {
     header: Session,
+    nodes: CursorNodes,
+}
+
+/// The nodes of messages that come one after the other.
+pub(crate) struct CursorNodes {
     chain: Chain,
     waiting: VecDeque<MessageNode>,
 }
@@ -29,7 +34,7 @@ impl CursorTranscript {
         record.restore_prompts(&mut header)?;
         let times = (record.session.created_at, record.session.last_activity_at);
         let chain = Chain::new((record.reader)(ALL)?, Rc::new(facts), times.0, times.1);
-        Ok(Self { header, chain, waiting: VecDeque::new() })
+        Ok(Self { header, nodes: CursorNodes { chain, waiting: VecDeque::new() } })
     }
 }
 
@@ -39,6 +44,20 @@ impl Transcript for CursorTranscript {
     }
 
     fn next(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
+        self.nodes.batch(max)
+    }
+}
+
+impl CursorNodes {
+    /// Of a session that was written a moment ago, read in one look: what later messages tell of calls is missing.
+    pub(crate) fn read_back(host: &Host, id: &str) -> Result<Self, DriverError> {
+        let record = locate(host, &SessionRef { id: id.to_owned(), agent_id: None })?;
+        Ok(Self { chain: Chain::in_one_look((record.reader)(ALL)?), waiting: VecDeque::new() })
+    }
+}
+
+impl Nodes for CursorNodes {
+    fn batch(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
         let max = max.max(1);
         while self.waiting.len() < max {
             // The header has told the warnings already.

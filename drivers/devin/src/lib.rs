@@ -26,6 +26,7 @@ mod order;
 mod outcome;
 mod place;
 mod prompts;
+mod read_back;
 mod row;
 mod rows;
 mod scan;

@@ -20,6 +20,11 @@ const NAMED: usize = 5;
 const WHOLE: usize = 16;
 
 impl Plane {
+    /// Whether what was given is so long that it mostly is a whole id.
+    pub fn may_be_whole(given: &str) -> bool {
+        given.len() >= WHOLE
+    }
+
     /// Finds the session whose id is, or alone begins with, `given`. Ids that only reading a
     /// session would tell are taken as they are; reading them says whether they exist.
     pub async fn resolve(&self, given: &str, agent: Option<&str>) -> Result<Resolved, PlaneError> {
@@ -30,7 +35,7 @@ impl Plane {
         // A whole id is the first agent's that has it, and mostly it is whole when it is long: then the others need
         // not be asked. The beginning of one may be any agent's.
         let mut scans: Vec<_> = readers.iter().map(|_| None).collect();
-        if given.len() < WHOLE {
+        if !Self::may_be_whole(given) {
             scans = join_all(readers.iter().map(|(_, reader)| reader.scan())).await.into_iter().map(Some).collect();
         }
         let mut matching = BTreeSet::new();

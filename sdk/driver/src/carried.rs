@@ -7,6 +7,7 @@
 //! the right shape are passed over.
 
 use crate::json::{Object, parse};
+use crate::same::{same, same_maybe};
 use sepia_ir::{
     Block, CheckpointRef, Json, MessageNode, PromptHistoryEntry, Role, Session, TokenUsage, ToolCall, ToolResult,
 };
@@ -233,11 +234,11 @@ impl<'a> Carried<'a> {
 
 fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
     a.role == b.role
-        && a.content == b.content
-        && a.blocks == b.blocks
+        && same(&a.content, &b.content)
+        && same_blocks(&a.blocks, &b.blocks)
         && a.tool_call_id == b.tool_call_id
         && a.tool_name == b.tool_name
-        && a.thinking == b.thinking
+        && same_maybe(a.thinking.as_deref(), b.thinking.as_deref())
         && a.thinking_signature == b.thinking_signature
         && a.usage == b.usage
         && a.model == b.model
@@ -245,7 +246,18 @@ fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
         && a.finish_reason == b.finish_reason
         && a.tool_result == b.tool_result
         && a.created_at.to_bits() == b.created_at.to_bits()
-        && a.metadata == b.metadata
+        && same(&a.metadata, &b.metadata)
+}
+
+/// Images are most of what is long in blocks.
+fn same_blocks(a: &[Block], b: &[Block]) -> bool {
+    let same_block = |(a, b): (&Block, &Block)| match (a, b) {
+        (Block::Image(a), Block::Image(b)) => {
+            a.uri == b.uri && a.mime_type == b.mime_type && same_maybe(a.data.as_deref(), b.data.as_deref())
+        }
+        (a, b) => a == b,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same_block)
 }
 
 /// Calls as they are carried, JSON text: without the arguments that the native record has.

@@ -26,9 +26,11 @@ mod driver;
 mod host;
 mod one_line;
 mod quoted;
+mod same;
 pub mod search;
 mod session_read;
 mod session_write;
+mod utf8;
 mod written;
 
 pub mod carried;
@@ -47,10 +49,12 @@ pub use driver::Driver;
 pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase, WritingServices};
 pub use one_line::one_line;
 pub use quoted::quoted;
+pub use same::{same, same_maybe};
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};
 pub use session_read::{NativeCopy, SessionRead, Transcript, window};
-pub use session_write::{Draft, SessionWrite};
+pub use session_write::{Draft, Nodes, SessionWrite};
+pub use utf8::{utf8, utf8_or_repaired};
 pub use written::Checked;
 
 /// Makes a component of a driver type: `export_driver!(Example)` of one that reads,

@@ -1,11 +1,23 @@
 //! The capability to write sessions.
 
 use crate::host::Host;
-use crate::session_read::SessionRead;
+use crate::session_read::{SessionRead, Transcript};
 use sepia_ir::{
     Artifact, CheckpointRef, DeleteOutcome, DriverError, ErrorCode, FileVersion, MessageNode, RewindPlan, SaveOptions,
     SaveReport, Session, SessionRef, ToolUse,
 };
+
+/// Nodes that come one after the other.
+pub trait Nodes: 'static {
+    /// The next nodes in the order of the store, at most about `max`; none at the end.
+    fn batch(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError>;
+}
+
+impl<T: Transcript> Nodes for T {
+    fn batch(&mut self, max: usize) -> Result<Vec<MessageNode>, DriverError> {
+        self.next(max)
+    }
+}
 
 /// Writes sessions; the Rust form of `wit/session-write.wit` and `wit/tool-vocabulary.wit`, where
 /// each function is described.
@@ -15,6 +27,13 @@ pub trait SessionWrite: SessionRead {
 
     /// Starts writing a session. The header has no nodes; an empty id asks for a fresh one.
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<Self::Draft, DriverError>;
+
+    /// Reads the nodes of a session that was written a moment ago, from where its agent looks for it, to be compared.
+    /// What only a row has, and what one record adds to the node of another, may be left out of them. The default
+    /// opens the session, which mostly takes a search for it, and one more look through all of it.
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(Self::open(host, &SessionRef { id: written.id.clone(), agent_id: None })?))
+    }
 
     /// Gives it another title; 1 to 200 characters on one line.
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError>;

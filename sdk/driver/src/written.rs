@@ -5,12 +5,9 @@
 //! driver may carry along or declare lost.
 
 use crate::host::Host;
-use crate::session_read::Transcript;
 use crate::session_write::{Draft, SessionWrite};
 use foldhash::quality::FixedState;
-use sepia_ir::{
-    Block, DriverError, ErrorCode, LossKind, MessageNode, Role, SaveOptions, SaveReport, Session, SessionRef,
-};
+use sepia_ir::{Block, DriverError, ErrorCode, LossKind, MessageNode, Role, SaveOptions, SaveReport, Session};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -76,11 +73,10 @@ impl<D: SessionWrite> Checked<D> {
                 }
             }
         }
-        let session = SessionRef { id: report.id.clone(), agent_id: None };
-        let mut transcript = D::open(&self.host, &session)?;
+        let mut nodes = D::read_back(&self.host, report)?;
         let mut sent = self.sent.iter().peekable();
         loop {
-            let batch = transcript.next(BATCH)?;
+            let batch = nodes.batch(BATCH)?;
             if batch.is_empty() {
                 break;
             }

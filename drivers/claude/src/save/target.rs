@@ -27,8 +27,7 @@ impl Target {
                            folder of the directory it works in";
             return Err(DriverError::new(ErrorCode::Invalid, message));
         }
-        let folder = folder::name(directory);
-        let path = |id: &str| format!("{PROJECTS}/{folder}/{id}.jsonl");
+        let path = |id: &str| Self::path(directory, id);
         if id.is_empty() {
             let id = uuid::Uuid::new_v4().to_string();
             return Ok(Self { path: path(&id), id, old: None });
@@ -50,6 +49,11 @@ impl Target {
             return Err(DriverError::new(ErrorCode::Conflict, message));
         }
         Ok(Self { path: path(id), id: id.to_owned(), old })
+    }
+
+    /// Where the agent looks for a session of this directory.
+    pub(crate) fn path(directory: &str, id: &str) -> String {
+        format!("{PROJECTS}/{}/{id}.jsonl", folder::name(directory))
     }
 
     /// Bytes of what has to be in its place when the new file gets there; 0 for nothing.

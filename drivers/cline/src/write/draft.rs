@@ -7,6 +7,7 @@ use super::output::{MODE, Output, TAIL, head};
 use super::placed::{Placed, absolute, find};
 use super::rows::Change;
 use super::tree::{Tree, left};
+use crate::database::Index;
 use crate::gather::is_typed;
 use crate::place::{Folder, Kept, SESSIONS, STORE};
 use crate::time;
@@ -68,8 +69,11 @@ impl ClineDraft {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
             let began = time::milliseconds(if header.created_at > 0.0 { header.created_at } else { manifest::now() })
                 .clamp(1e12, 9.999e12) as u64;
-            header.id =
-                ids::fresh(began, |id| Ok(!Folder::look(host, id)?.files.is_empty() || find(host, id)?.is_some()))?;
+            // Other folders are not looked into: no sub-agent is called by a time and five letters alone.
+            let index = Index::new(host, Vec::new());
+            let taken =
+                |id: &str| Ok(!Folder::look(host, id)?.files.is_empty() || matches!(index.row(id), Ok(Some(_))));
+            header.id = ids::fresh(began, taken)?;
         } else {
             ids::check(&header.id)?;
             match find(host, &header.id)? {
@@ -133,7 +137,7 @@ impl ClineDraft {
         self.learned.same_prompts &= same;
     }
 
-    fn write(&mut self, encoded: &Encoded, side: bool) -> Result<(), DriverError> {
+    fn write(&mut self, encoded: Encoded, side: bool) -> Result<(), DriverError> {
         let place = self.tree.place(encoded.node_id, encoded.parent, side);
         if let Some(usage) = encoded.usage.filter(|_| encoded.seen) {
             let sum = |known: Option<f64>, more: Option<f64>| match (known, more) {
@@ -169,7 +173,7 @@ impl ClineDraft {
         for encoded in first {
             self.waiting_bytes -= encoded.bytes();
             self.early.push(encoded.node_id);
-            self.write(&encoded, false)?;
+            self.write(encoded, false)?;
         }
         Ok(())
     }
@@ -182,7 +186,7 @@ impl ClineDraft {
         for encoded in waiting {
             let side = left.contains(&encoded.node_id);
             if !side {
-                self.write(&encoded, false)?;
+                self.write(encoded, false)?;
                 continue;
             }
             if encoded.seen {
@@ -190,7 +194,7 @@ impl ClineDraft {
                 let node_id = Some(encoded.node_id);
                 self.encoder.losses.push(Loss { kind: LossKind::MetadataOnly, node_id, message: message.to_owned() });
             }
-            self.write(&encoded.hidden(), true)?;
+            self.write(encoded.hidden(), true)?;
         }
         self.waiting_bytes = 0;
         Ok(())

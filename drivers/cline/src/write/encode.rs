@@ -11,12 +11,13 @@ use crate::carried::{ended, settle};
 use crate::elements::LONGEST;
 use crate::gather;
 use crate::index::Dialect;
-use crate::nodes::Made;
-use crate::result::Outcome;
+use crate::nodes::{Answered, Made};
+use crate::result::{Answer, Outcome};
 use crate::text::Text;
 use crate::time;
 use sepia_ir::{Block, Loss, LossKind, MessageNode, Role, TokenUsage, ToolCallStatus};
 use sepia_sdk::metadata::Members;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Numbers below this are not told from seconds.
@@ -66,7 +67,7 @@ impl Encoded {
     }
 
     /// JSON of the message at its place.
-    pub(super) fn json(&self, place: Place) -> String {
+    pub(super) fn json(self, place: Place) -> String {
         let mut members = Members::default();
         if let Some(node) = &self.beside.node {
             members.raw("node", node);
@@ -80,10 +81,7 @@ impl Encoded {
         members.flag("side", place.side);
         members.maybe_number("back", place.back);
         let beside = members.finish();
-        if beside == "null" {
-            return self.message.clone();
-        }
-        with(&self.message, &beside)
+        if beside == "null" { self.message } else { with(self.message, &beside) }
     }
 
     /// The same node as a message that nobody sees.
@@ -103,7 +101,7 @@ impl Encoded {
         if let Some(calls) = &self.beside.calls {
             members.raw("calls", calls);
         }
-        let made = read(&with(&self.message, &members.finish()))?;
+        let made = read(&with(self.message.clone(), &members.finish()))?;
         let mut node = made.nodes.into_iter().next()?;
         node.node_id = self.node_id;
         Some(node)
@@ -111,8 +109,11 @@ impl Encoded {
 }
 
 /// A message with what rides along.
-fn with(message: &str, beside: &str) -> String {
-    let mut json = message.strip_suffix('}').unwrap_or(message).to_owned();
+fn with(mut json: String, beside: &str) -> String {
+    if json.ends_with('}') {
+        json.pop();
+    }
+    json.reserve(beside.len() + 16);
     json.push_str(",\"");
     json.push_str(sepia_sdk::carried::KEY);
     json.push_str("\":");
@@ -339,6 +340,9 @@ impl Encoder {
         let call = node.tool_call_id.as_deref().filter(|id| !id.is_empty())?;
         let asked = self.calls.get_mut(call).and_then(|called| called.query.take());
         let id = self.ids.give(own.message_id.get(), false);
+        if let Some(usual) = self.usual_answer(node, own, call, &id, asked.as_deref()) {
+            return Some(usual);
+        }
         let mut last = None;
         for (content, refused) in content::results(node, own, asked.as_deref()) {
             let mut block = Members::default();
@@ -356,7 +360,7 @@ impl Encoder {
             let message = members.finish();
             let Some(made) = read(&message) else { continue };
             let says = made.nodes.first().is_some_and(|read| {
-                read.content == node.content
+                sepia_sdk::same(&read.content, &node.content)
                     && read.blocks == node.blocks
                     && read.tool_result.map(|r| r.status) == node.tool_result.map(|r| r.status)
             });
@@ -366,6 +370,63 @@ impl Encoder {
             }
         }
         last
+    }
+
+    /// The result of a tool that is text alone, whose outcome its content tells: written at once, with the node that
+    /// a reader makes of it. Results are most of what a session holds.
+    fn usual_answer(
+        &self,
+        node: &MessageNode,
+        own: &Own<'_>,
+        call: &str,
+        id: &str,
+        asked: Option<&str>,
+    ) -> Option<(String, Made)> {
+        if !node.blocks.is_empty() || !own.items.items.is_empty() {
+            return None;
+        }
+        let success = match node.tool_result?.status {
+            ToolCallStatus::Success => true,
+            ToolCallStatus::Error => false,
+            ToolCallStatus::Pending => return None,
+        };
+        let asked = asked.filter(|_| own.message_id.get().is_none());
+        let (answer, refused) = match asked {
+            Some(asked) => (Answer::of_item(asked, &node.content, success), false),
+            None => (Answer::of_text(&node.content, !success)?, !success),
+        };
+        let called = self.calls.get(call).map(|called| called.name.as_str());
+        let tool = node.tool_name.as_deref().or(called).filter(|tool| !tool.is_empty());
+        let ts = milliseconds(node.created_at).or_else(|| milliseconds(self.time));
+
+        let mut message = String::with_capacity(node.content.len() + node.content.len() / 16 + 256);
+        let text = |message: &mut String, before: &str, text: &str| {
+            message.push_str(before);
+            sepia_sdk::quoted(text, |piece| message.push_str(piece));
+        };
+        text(&mut message, "{\"id\":", id);
+        text(&mut message, ",\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":", call);
+        if let Some(tool) = tool {
+            text(&mut message, ",\"name\":", tool);
+        }
+        if let Some(asked) = asked {
+            text(&mut message, ",\"content\":[{\"query\":", asked);
+            text(&mut message, ",\"result\":", &node.content);
+            message.push_str(if success { ",\"success\":true}]" } else { ",\"success\":false}]" });
+        } else {
+            text(&mut message, ",\"content\":", &node.content);
+        }
+        message.push_str(if refused { ",\"is_error\":true}]" } else { "}]" });
+        if let Some(ts) = &ts {
+            message.push_str(",\"ts\":");
+            message.push_str(ts);
+        }
+        message.push('}');
+
+        let (call, tool) = (Cow::Borrowed(call), tool.map(Cow::Borrowed));
+        let answered = Answered { call, tool, message: Some(id), refused };
+        let time = ts.as_deref().and_then(|ts| time::of(serde_json::from_str(ts).ok()));
+        Some((message, answered.made(time, answer)))
     }
 }
 
@@ -426,5 +487,67 @@ fn shorten(text: &mut String) {
         text.push_str("\n[");
         text.push_str(&bytes.to_string());
         text.push_str(" more bytes were cut]");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use sepia_ir::{ToolCall, ToolResult};
+
+    fn answered(content: &str, status: ToolCallStatus, tool: Option<&str>, at: f64) -> MessageNode {
+        MessageNode {
+            content: content.to_owned(),
+            tool_call_id: Some("call".to_owned()),
+            tool_name: tool.map(str::to_owned),
+            tool_result: Some(ToolResult { status, exit_code: None, duration_ms: None }),
+            ..MessageNode::new(7, Role::Tool, at)
+        }
+    }
+
+    #[test]
+    fn a_usual_result_is_read_as_it_is_foreseen() {
+        let texts = [
+            "",
+            "plain",
+            "Command exited with code 3\nno",
+            "[Command exited with code -1",
+            "a\"b\\c\u{1}\n\t\u{2028}\u{1f600} \\ud800 \\uD83D",
+            &"x[{\"\n".repeat(300),
+        ];
+        let mut met = 0;
+        for text in texts {
+            for status in [ToolCallStatus::Success, ToolCallStatus::Error] {
+                for (tool, arguments) in [("run_commands", r#"{"commands":["ls \"a\""]}"#), ("other", "{}")] {
+                    for (named, at) in [(None, 1_767_225_600.25), (Some(""), 0.0), (Some("else"), 1e9)] {
+                        let mut encoder = Encoder::new("s", "act", 0.0);
+                        let caller = MessageNode {
+                            tool_calls: vec![ToolCall::new("call", tool, arguments.into())],
+                            ..MessageNode::new(6, Role::Assistant, at)
+                        };
+                        encoder.encode(&caller);
+                        let node = answered(text, status, named, at);
+                        let own = Own::of(&node.metadata);
+                        let asked = content::query(tool, arguments);
+                        let usual = encoder.usual_answer(&node, &own, "call", "id", asked.as_deref());
+                        let (message, made) = usual.unwrap();
+                        assert_eq!(format!("{:?}", read(&message).unwrap()), format!("{made:?}"), "{message}");
+                        assert_eq!(made.nodes[0].content, text);
+                        assert_eq!(made.nodes[0].tool_result.unwrap().status, status);
+                        met += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(met, 72);
+    }
+
+    #[test]
+    fn a_result_that_looks_like_an_item_is_not_foreseen() {
+        let encoder = Encoder::new("s", "act", 0.0);
+        let node = answered(r#"{"success":true}"#, ToolCallStatus::Success, None, 1.0);
+        assert!(encoder.usual_answer(&node, &Own::default(), "call", "id", None).is_none());
     }
 }

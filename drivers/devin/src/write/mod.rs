@@ -39,14 +39,21 @@ mod whole;
 pub use saving::DevinDraft;
 
 use crate::Devin;
-use sepia_ir::{Artifact, DeleteOutcome, DriverError, RewindPlan, SaveOptions, Session, SessionRef, ToolUse};
-use sepia_sdk::{Host, SessionWrite};
+use crate::read_back::ReadBack;
+use sepia_ir::{
+    Artifact, DeleteOutcome, DriverError, RewindPlan, SaveOptions, SaveReport, Session, SessionRef, ToolUse,
+};
+use sepia_sdk::{Host, Nodes, SessionWrite};
 
 impl SessionWrite for Devin {
     type Draft = DevinDraft;
 
     fn begin(host: &Host, header: Session, options: &SaveOptions) -> Result<DevinDraft, DriverError> {
         DevinDraft::begin(host, header, options)
+    }
+
+    fn read_back(host: &Host, written: &SaveReport) -> Result<Box<dyn Nodes>, DriverError> {
+        Ok(Box::new(ReadBack::open(host, &written.id)?))
     }
 
     fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {

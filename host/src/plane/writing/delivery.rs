@@ -6,7 +6,7 @@ use super::pairing::Pairing;
 use super::reasoning;
 use super::source::Nodes;
 use super::translation::Translation;
-use crate::loader::{Draft, Fault, SessionWrite};
+use crate::loader::{Draft, Driver, Fault, FaultKind, SessionWrite};
 use crate::plane::{ErrorKind, PlaneError};
 use sepia_ir::{MessageNode, SaveOptions, SaveReport, Session};
 use sepia_services::TrashEntry;
@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 /// Batches that wait to be written, besides the one that is.
 const AHEAD: usize = 1;
+const BEGIN: &str = "session-write.begin";
 
 /// From whom to whom.
 pub(super) struct Way<'a> {
@@ -23,6 +24,8 @@ pub(super) struct Way<'a> {
     pub(super) from: Option<&'a dyn SessionWrite>,
     pub(super) from_backend: &'a str,
     pub(super) to: &'a dyn SessionWrite,
+    /// Whose side that is.
+    pub(super) driver: &'a Arc<dyn Driver>,
     pub(super) to_backend: &'a str,
     pub(super) trash: &'a Arc<TrashEntry>,
 }
@@ -43,7 +46,7 @@ impl Way<'_> {
         mut pairing: Pairing,
         nodes: Nodes,
     ) -> Result<Option<Delivered>, PlaneError> {
-        let mut writing = Writing::of(self.to.begin(header, options, Arc::clone(self.trash)).await?);
+        let mut writing = Writing::begin(Arc::clone(self.driver), header, options, Arc::clone(self.trash));
         let mut losses = Losses::default();
         let handed = self.hand_over(nodes, &mut pairing, &mut losses, &mut writing).await;
         // Also when it failed: nothing is left of the draft once it is here and dropped.
@@ -95,16 +98,22 @@ impl Way<'_> {
     }
 }
 
-/// A draft that a task of its own writes to. Dropped, the task ends and the draft is dropped with it.
+/// A draft that a task of its own begins and writes to. Dropped, the task ends and the draft is dropped with it.
 struct Writing {
     batches: mpsc::Sender<Vec<MessageNode>>,
     task: JoinHandle<Result<Box<dyn Draft>, Fault>>,
 }
 
 impl Writing {
-    fn of(mut draft: Box<dyn Draft>) -> Self {
+    /// What begins it takes files and databases, which is done beside reading the first nodes.
+    fn begin(driver: Arc<dyn Driver>, header: Session, options: SaveOptions, trash: Arc<TrashEntry>) -> Self {
         let (batches, mut coming) = mpsc::channel::<Vec<MessageNode>>(AHEAD);
         let task = tokio::spawn(async move {
+            let Some(writer) = driver.session_write() else {
+                let message = "it no longer writes sessions";
+                return Err(Fault::new(&driver.about().manifest.id, BEGIN, FaultKind::Start, message));
+            };
+            let mut draft = writer.begin(header, options, trash).await?;
             while let Some(batch) = coming.recv().await {
                 draft.append(batch).await?;
             }

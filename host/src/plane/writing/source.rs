@@ -6,8 +6,9 @@ use crate::loader::{Fault, SessionRead, Transcript, check};
 use sepia_ir::{MessageNode, Session, SessionRef};
 use std::collections::VecDeque;
 
-/// Text of a session that is kept in memory, bytes.
-const IN_MEMORY: usize = 8 << 20;
+/// Text of a session that is kept in memory, bytes: most sessions are shorter. A longer one takes so long to read
+/// that it is written beside that.
+const IN_MEMORY: usize = 256 << 10;
 /// Nodes of a session that was handed in that go on at once: few, so that the next are translated while these are
 /// written.
 const BATCH: usize = 64;

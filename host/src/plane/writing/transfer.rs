@@ -54,7 +54,8 @@ impl Plane {
         from: Option<&Arc<dyn Driver>>,
         to: &Destination,
     ) -> Result<Saved, PlaneError> {
-        let (about, writer) = self.writer_of(&to.agent).await?;
+        let (driver, writer) = self.writer_of(&to.agent).await?;
+        let about = driver.about();
         let backend = about.manifest.backend_type.as_str();
         let from_backend = header.backend_type.clone();
         let tip = header.main_chain_id;
@@ -72,6 +73,7 @@ impl Plane {
             from: from.and_then(|driver| driver.session_write()),
             from_backend: &from_backend,
             to: writer,
+            driver,
             to_backend: backend,
             trash: &entry,
         };
@@ -122,16 +124,16 @@ impl Plane {
         })
     }
 
-    /// The writing side of an agent's driver.
+    /// An agent's driver and its writing side.
     pub(in crate::plane) async fn writer_of(
         &self,
         agent: &str,
-    ) -> Result<(&crate::loader::About, &dyn SessionWrite), PlaneError> {
+    ) -> Result<(&Arc<dyn Driver>, &dyn SessionWrite), PlaneError> {
         let registry = self.registry().await;
         if let Some(driver) = registry.driver(agent)
             && let Some(writer) = driver.session_write()
         {
-            return Ok((driver.about(), writer));
+            return Ok((driver, writer));
         }
         let writers: Vec<&str> = registry
             .drivers()

@@ -42,10 +42,14 @@ pub(super) fn confine(connection: &mut Connection) -> Result<()> {
     connection.authorizer(Some(allowed))
 }
 
-/// Confines a connection to reading and changing rows; on a new database also to forming it.
-pub(super) fn confine_writing(connection: &mut Connection, new: bool) -> Result<()> {
+/// Confines a connection to reading and changing rows; on a new database also to forming it. While `own` is set it
+/// may begin and end transactions: another authorizer for that would have every statement prepared anew.
+pub(super) fn confine_writing(connection: &mut Connection, new: bool, own: Arc<AtomicBool>) -> Result<()> {
     guarded(connection)?;
     connection.authorizer(Some(move |context: AuthContext<'_>| {
+        if matches!(context.action, AuthAction::Transaction { .. }) && own.load(Ordering::Relaxed) {
+            return Authorization::Allow;
+        }
         let forms = || new && forms(&context.action);
         if changes_rows(&context.action) || forms() { Authorization::Allow } else { allowed(context) }
     }))

@@ -130,7 +130,7 @@ impl Run {
     /// The columns, and the rows if they are few. Otherwise what was read is forgotten, for the
     /// statement can't go on elsewhere: little is done twice.
     fn begin(&self, connection: &Connection, most: Amount) -> Result<(Vec<SqlColumn>, Option<Vec<Row>>), ServiceError> {
-        let mut statement = connection.prepare(&self.sql).map_err(|e| self.failed(e))?;
+        let mut statement = connection.prepare_cached(&self.sql).map_err(|e| self.failed(e))?;
         let column = |c: rusqlite::Column<'_>| SqlColumn {
             name: c.name().to_owned(),
             declared_type: c.decl_type().map(str::to_owned),

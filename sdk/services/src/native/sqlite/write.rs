@@ -10,11 +10,16 @@ use super::rows::{Bound, Rows};
 use rusqlite::{Connection, OpenFlags, ffi};
 use sepia_ir::SqlValue;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a write waits for another.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// Bytes of pages that are held: the pages of an index are met in no order, and are read again and again when they
+/// don't all fit.
+const CACHE: i64 = 8 << 20;
 
 /// A database open for writing. What is not committed when it is dropped did not happen.
 #[derive(Debug)]
@@ -28,6 +33,8 @@ pub struct WriteConnection {
 #[derive(Debug)]
 struct Open {
     connection: Connection,
+    /// A statement of ours runs, which may begin and end transactions.
+    own: Arc<AtomicBool>,
     new: Option<Unseen>,
 }
 
@@ -36,6 +43,8 @@ struct Open {
 struct Unseen {
     place: Option<NewPlace>,
     file: PathBuf,
+    /// The journal that it is to have in its place. Until then it needs none: when it is not finished, it goes.
+    journal: Option<String>,
 }
 
 impl Drop for Unseen {
@@ -57,21 +66,28 @@ impl WriteConnection {
     /// Starts a new database, which gets to its place when its transaction is committed.
     pub(in crate::native) fn create(place: NewPlace, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
         let file = place.beside();
-        let unseen = Unseen { place: Some(place), file: file.clone() };
+        let unseen = Unseen { place: Some(place), file: file.clone(), journal: None };
         Self::on(&file, Some(unseen), shown, deadline)
     }
 
     fn on(file: &Path, new: Option<Unseen>, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
+        let own = Arc::new(AtomicBool::new(false));
         let open = || {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = Connection::open_with_flags(file, flags)?;
             connection.busy_timeout(BUSY)?;
             connection.pragma_update(None, "synchronous", if new.is_some() { "off" } else { "full" })?;
-            guard::confine_writing(&mut connection, new.is_some())?;
+            // In KiB when it is negative.
+            connection.pragma_update(None, "cache_size", -(CACHE >> 10))?;
+            if new.is_some() {
+                connection.pragma_update(None, "journal_mode", "memory")?;
+            }
+            guard::confine_writing(&mut connection, new.is_some(), Arc::clone(&own))?;
             Ok(connection)
         };
         let connection = open().map_err(|e| failed_write(&shown, e))?;
-        Ok(Self { shown, deadline, open: Mutex::new(Some(Open { connection, new })) })
+        let open = Mutex::new(Some(Open { connection, own, new }));
+        Ok(Self { shown, deadline, open })
     }
 
     /// The rows of a query, which sees what this connection has written. At most 65,536 rows.
@@ -82,6 +98,10 @@ impl WriteConnection {
     /// One statement of a write, its parameters bound in the order of their `?`; rows changed.
     pub fn execute(&self, sql: &str, parameters: &[SqlValue]) -> Result<u64, ServiceError> {
         self.with(|open| {
+            if let (Some(unseen), Some(mode)) = (&mut open.new, journal_of(sql)) {
+                unseen.journal = Some(mode.to_owned());
+                return Ok(0);
+            }
             let run = || -> rusqlite::Result<u64> {
                 let mut statement = open.connection.prepare_cached(sql)?;
                 let bound = rusqlite::params_from_iter(parameters.iter().map(Bound));
@@ -110,7 +130,10 @@ impl WriteConnection {
         if open.as_ref().is_none_or(|open| open.new.is_none()) {
             return Ok(());
         }
-        let Some(Open { connection, new: Some(mut unseen) }) = open.take() else { return Ok(()) };
+        let Some(Open { connection, new: Some(mut unseen), .. }) = open.take() else { return Ok(()) };
+        if let Some(mode) = &unseen.journal {
+            connection.pragma_update(None, "journal_mode", mode).map_err(|e| failed_write(&self.shown, e))?;
+        }
         // Closing writes what is in the log into the file and takes the log away.
         connection.close().map_err(|(_, e)| failed_write(&self.shown, e))?;
         unseen.place.take().map_or(Ok(()), |place| place.put(Some(0)))
@@ -129,14 +152,10 @@ impl WriteConnection {
     fn transaction(&self, statement: &str) -> Result<(), ServiceError> {
         self.with(|open| {
             // Transactions are not for statements of drivers: these are the host's own.
-            let authorizer: Option<fn(rusqlite::hooks::AuthContext<'_>) -> rusqlite::hooks::Authorization> = None;
-            let mut run = || -> rusqlite::Result<()> {
-                open.connection.authorizer(authorizer)?;
-                let done = open.connection.execute_batch(statement);
-                guard::confine_writing(&mut open.connection, open.new.is_some())?;
-                done
-            };
-            run().map_err(|e| failed_write(&self.shown, e))
+            open.own.store(true, Ordering::Relaxed);
+            let done = open.connection.execute_batch(statement);
+            open.own.store(false, Ordering::Relaxed);
+            done.map_err(|e| failed_write(&self.shown, e))
         })
     }
 
@@ -151,6 +170,14 @@ impl WriteConnection {
     fn lock(&self) -> MutexGuard<'_, Option<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The journal that a statement asks for, when it is one that lasts.
+fn journal_of(sql: &str) -> Option<&'static str> {
+    let lower = sql.trim().trim_end_matches(';').to_ascii_lowercase();
+    let mode = lower.strip_prefix("pragma")?.trim_start().strip_prefix("journal_mode")?.trim_start();
+    let mode = mode.strip_prefix('=')?.trim();
+    ["wal", "delete", "truncate", "persist"].into_iter().find(|known| *known == mode)
 }
 
 /// A failed write of SQLite, as our own error.
