@@ -45,16 +45,13 @@ impl Nodes for ReadBack {
             let Some(element) = self.elements.next()? else { break };
             bytes += element.length;
             let before = nodes.len();
-            match element.bytes {
-                Some(element) => {
-                    // What can't be read is missed when it is compared.
-                    let made = gather::made(&Text::of(element), self.next, self.source.dialect).ok().flatten();
-                    nodes.extend(made.into_iter().flat_map(|made| made.nodes));
-                }
-                None => {
-                    let place = (element.offset, element.length);
-                    nodes.push(gather::stub(&self.host, &self.source.place, place, self.next)?);
-                }
+            if let Some(element) = element.bytes {
+                // What can't be read is missed when it is compared.
+                let made = gather::made(&Text::of(element), self.next, self.source.dialect).ok().flatten();
+                nodes.extend(made.into_iter().flat_map(|made| made.nodes));
+            } else {
+                let place = (element.offset, element.length);
+                nodes.push(gather::stub(&self.host, &self.source.place, place, self.next)?);
             }
             self.next = self.next.saturating_add(u32::try_from(nodes.len() - before).unwrap_or(u32::MAX));
         }

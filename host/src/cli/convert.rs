@@ -15,12 +15,11 @@ pub(super) async fn run(args: ConvertArgs) -> Result<(), Failure> {
         Some(Err(error)) if error.kind == ErrorKind::NotFound => None,
         tried => tried.transpose()?,
     };
-    let done = match done {
-        Some(done) => done,
-        None => {
-            let session = plane.resolve(given, agent).await?;
-            plane.convert(&session.id, session.agent.as_deref(), &to).await?
-        }
+    let done = if let Some(done) = done {
+        done
+    } else {
+        let session = plane.resolve(given, agent).await?;
+        plane.convert(&session.id, session.agent.as_deref(), &to).await?
     };
     if args.to.json { output::json(&Converted::from(done)) } else { saved::tell(&done) }
 }
