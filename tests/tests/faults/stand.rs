@@ -20,7 +20,7 @@ pub(crate) struct Stand {
     rows: BTreeMap<Key, Value>,
     sessions: BTreeMap<Key, Value>,
     /// Rows that tell of what can't be read.
-    warnings: usize,
+    warnings: Vec<Value>,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -48,10 +48,11 @@ impl Stand {
 
     /// Reads everything.
     pub(crate) fn read(client: &mut Client) -> Self {
-        let mut stand = Self { rows: BTreeMap::new(), sessions: BTreeMap::new(), warnings: 0, files: BTreeMap::new() };
+        let mut stand =
+            Self { rows: BTreeMap::new(), sessions: BTreeMap::new(), warnings: Vec::new(), files: BTreeMap::new() };
         for row in client.get("sessions.list", &json!({"withHidden": true})).as_array().unwrap() {
             if row["source"] == "warning" {
-                stand.warnings += 1;
+                stand.warnings.push(row["title"].clone());
                 continue;
             }
             let text = |member: &str| row[member].as_str().unwrap().to_owned();

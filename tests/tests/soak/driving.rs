@@ -47,7 +47,7 @@ pub(crate) struct Soak<'a> {
     turns: usize,
     begun: usize,
     pub(crate) ended: usize,
-    resident_at_half: Option<u64>,
+    resident_when_settled: Option<u64>,
     /// Batches that were lost: by those who follow a session, and by who follows the node.
     pub(crate) lagged: [u64; 2],
     killed: usize,
@@ -90,7 +90,7 @@ impl<'a> Soak<'a> {
             turns,
             begun: 0,
             ended: 0,
-            resident_at_half: None,
+            resident_when_settled: None,
             lagged: [0; 2],
             killed: 0,
         }
@@ -353,15 +353,15 @@ impl<'a> Soak<'a> {
         resident_memory(self.client.pid())
     }
 
-    /// The same after half of the turns.
-    pub(crate) fn resident_at_half(&self) -> u64 {
-        self.resident_at_half.unwrap()
+    /// The same after three quarters of the turns.
+    pub(crate) fn resident_when_settled(&self) -> u64 {
+        self.resident_when_settled.unwrap()
     }
 
     pub(crate) fn turn_ended(&mut self) {
         self.ended += 1;
-        if self.ended == self.turns.div_ceil(2) {
-            self.resident_at_half = Some(self.resident());
+        if self.ended == (self.turns * 3).div_ceil(4) {
+            self.resident_when_settled = Some(self.resident());
         }
     }
 

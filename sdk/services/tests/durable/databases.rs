@@ -121,3 +121,32 @@ fn a_database_that_is_not_there_is_not_made() {
     assert_eq!(code(ground.writing().writable_database("x.db")), Some(ErrorCode::NotFound));
     assert_eq!(ground.names("store"), [""; 0]);
 }
+
+#[test]
+fn reading_beside_it_drops_no_lock_of_a_write() {
+    for journal in ["delete", "wal"] {
+        let ground = Ground::new();
+        let owner = Connection::open(ground.path("store/x.db")).unwrap();
+        owner
+            .execute_batch(&format!("PRAGMA journal_mode={journal}; CREATE TABLE t (id INTEGER PRIMARY KEY, v)"))
+            .unwrap();
+        // Without an owner, every lock on it is that of the write.
+        drop(owner);
+        let store = ground.writing();
+        let database = store.writable_database("x.db").unwrap();
+        database.begin().unwrap();
+        database.execute("INSERT INTO t (id, v) VALUES (1, 'a')", &[]).unwrap();
+        let holder = || sepia_services::lock_holders(&store, &["x.db".to_owned()]);
+        assert_eq!(holder(), [Some(std::process::id())], "{journal}");
+        for _ in 0..3 {
+            let reading = store.database("x.db").unwrap();
+            let mut rows = reading.query("SELECT count(*) FROM t", &[]).unwrap();
+            assert_eq!(rows.next(10).unwrap(), [[SqlValue::Integer(0)]], "{journal}");
+            drop((rows, reading));
+            assert_eq!(holder(), [Some(std::process::id())], "{journal}");
+        }
+        database.commit().unwrap();
+        drop(database);
+        assert_eq!(holder(), [None], "{journal}");
+    }
+}

@@ -7,6 +7,7 @@ use sepia_ir::StoreKind;
 use sepia_services::{ServiceError, Store};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, Instant};
 
 /// Reads twice, and looks that nothing came or changed.
 fn read_without_a_trace(dir: &std::path::Path, path: &str) -> Vec<i64> {
@@ -127,4 +128,29 @@ fn nothing_outside_the_store_is_opened() {
     assert!(matches!(numbers(&store(&inside), "none.db"), Err(ServiceError::NotFound(_))));
     fs::create_dir(inside.join("dir.db")).unwrap();
     assert!(matches!(numbers(&store(&inside), "dir.db"), Err(ServiceError::NotRegular(_))));
+}
+
+/// Its writer was killed between the header and the first frame, or the header is no header: what is in the database
+/// itself counts, and is there at once.
+#[test]
+fn a_log_without_frames_that_nobody_has_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let live = database(&dir.path().join("live.db"), &[1, 2]);
+    live.execute_batch("PRAGMA wal_checkpoint").unwrap();
+    insert(&live, &[3]);
+    let log = fs::read(dir.path().join("live.db-wal")).unwrap();
+    let mut broken = log.clone();
+    broken[20] ^= 1;
+    let mut foreign = log.clone();
+    foreign[..4].copy_from_slice(b"none");
+    for (name, log) in [("header", &log[..32]), ("broken", &broken[..]), ("foreign", &foreign[..])] {
+        let store = dir.path().join(name);
+        fs::create_dir(&store).unwrap();
+        fs::copy(dir.path().join("live.db"), store.join("a.db")).unwrap();
+        fs::copy(dir.path().join("live.db-shm"), store.join("a.db-shm")).unwrap();
+        fs::write(store.join("a.db-wal"), log).unwrap();
+        let start = Instant::now();
+        assert_eq!(read_without_a_trace(&store, "a.db"), [1, 2], "{name}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{name}: {:?}", start.elapsed());
+    }
 }

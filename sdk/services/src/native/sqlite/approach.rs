@@ -6,15 +6,17 @@
 //! | beside the database | way |
 //! |---|---|
 //! | `-wal` and `-shm` | shared, with `readonly_shm` unless the call may write: takes part in the owner's locking, or reads the log itself when there is no owner |
+//! | a `-wal` that its writer did not get further than the header of | as a file that does not change |
 //! | no `-wal`, or an empty one without `-shm` | as a file that does not change; that it did not is checked |
 //! | a `-wal` without `-shm` (the owner was killed, or the files were copied) | a private copy, in which SQLite recovers the log |
 //! | journal mode, no `-journal` | shared: takes part in the locking by the file itself |
 //! | a `-journal` of a writer that died | a private copy, in which SQLite rolls it back |
 
 use super::super::error::ServiceError;
+use super::{descriptors, log};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -72,6 +74,8 @@ pub(super) fn open(file: &Path, shown: &str, writes: bool) -> Result<(Approach, 
     let filled = |suffix: &str| look(&beside(file, suffix)).is_some_and(|look| look.bytes > 0);
     let approach = if is_wal(file, shown)? {
         match (filled("-wal"), look(&beside(file, "-wal")).is_some() && filled("-shm")) {
+            // With such a log and nobody who has it open SQLite looks again and again for ten seconds.
+            (true, true) if !writes && !log::has_frames(&beside(file, "-wal")) => Approach::Still(Look::at(file)),
             (_, true) => Approach::Shared { writes },
             (false, false) => Approach::Still(Look::at(file)),
             (true, false) => return copied(file, shown),
@@ -138,7 +142,7 @@ fn needs_writing(error: &rusqlite::Error) -> bool {
 fn is_wal(file: &Path, shown: &str) -> Result<bool, ServiceError> {
     let failed = |source| ServiceError::Io { path: shown.to_owned(), source };
     let mut header = Vec::new();
-    File::open(file).map_err(failed)?.take(20).read_to_end(&mut header).map_err(failed)?;
+    descriptors::with(file, |file| file.take(20).read_to_end(&mut header)).map_err(failed)?;
     match header.as_slice() {
         [] => Ok(false),
         [start @ .., _, read_version] if start.starts_with(b"SQLite format 3\0") => Ok(*read_version == 2),
@@ -154,7 +158,8 @@ fn copied(file: &Path, shown: &str) -> Result<(Approach, Connection), ServiceErr
         let dir = tempfile::Builder::new().prefix("sepia-").tempdir().map_err(io)?;
         let copy = copy_in(&dir);
         for suffix in ["", "-wal", "-journal"] {
-            match fs::copy(beside(file, suffix), beside(&copy, suffix)) {
+            let to = beside(&copy, suffix);
+            match descriptors::with(&beside(file, suffix), |from| io::copy(from, &mut File::create(to)?)) {
                 Err(e) if e.kind() == ErrorKind::NotFound && !suffix.is_empty() => {}
                 copied => drop(copied.map_err(io)?),
             }

@@ -2,15 +2,19 @@
 //! write-ahead log, leaves no file behind, changes no byte.
 //!
 //! ```text
-//! approach   how a database can be opened without leaving a trace
-//! guard      what a statement may do, and for how long
-//! pool       connections to one database
-//! rows       a query that runs ahead on a thread of its own
-//! write      a database open for writing, with its owner's programs beside
+//! approach     how a database can be opened without leaving a trace
+//! descriptors  files of databases that are opened beside SQLite
+//! log          what a write-ahead log says of itself
+//! guard        what a statement may do, and for how long
+//! pool         connections to one database
+//! rows         a query that runs ahead on a thread of its own
+//! write        a database open for writing, with its owner's programs beside
 //! ```
 
 mod approach;
+mod descriptors;
 mod guard;
+mod log;
 mod pool;
 mod rows;
 mod write;

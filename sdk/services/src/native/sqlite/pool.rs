@@ -3,6 +3,7 @@
 use super::super::error::ServiceError;
 use super::super::store::Deadline;
 use super::approach::{self, Approach, Look};
+use super::descriptors::Claim;
 use super::guard;
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -15,13 +16,16 @@ pub(super) struct Pool {
     shown: String,
     approach: Approach,
     idle: Mutex<Vec<Connection>>,
+    /// Given back after the connections.
+    _claim: Claim,
 }
 
 impl Pool {
     pub(super) fn open(file: PathBuf, shown: String, writes: bool, deadline: Deadline) -> Result<Self, ServiceError> {
         deadline.check(&shown)?;
+        let claim = Claim::on(&file);
         let (approach, connection) = approach::open(&file, &shown, writes)?;
-        let pool = Self { file, shown, approach, idle: Mutex::default() };
+        let pool = Self { file, shown, approach, idle: Mutex::default(), _claim: claim };
         let confined = pool.confined(connection)?;
         pool.put(confined);
         Ok(pool)

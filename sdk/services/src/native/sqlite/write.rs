@@ -5,6 +5,7 @@ use super::super::durable::NewPlace;
 use super::super::error::ServiceError;
 use super::super::store::Deadline;
 use super::approach::{beside, failed};
+use super::descriptors::Claim;
 use super::guard;
 use super::rows::{Bound, Rows};
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -36,6 +37,8 @@ struct Open {
     /// A statement of ours runs, which may begin and end transactions.
     own: Arc<AtomicBool>,
     new: Option<Unseen>,
+    /// Given back after the connection.
+    _claim: Claim,
 }
 
 /// A new database beside its place.
@@ -72,6 +75,7 @@ impl WriteConnection {
 
     fn on(file: &Path, new: Option<Unseen>, shown: String, deadline: Deadline) -> Result<Self, ServiceError> {
         let own = Arc::new(AtomicBool::new(false));
+        let claim = Claim::on(file);
         let open = || {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = Connection::open_with_flags(file, flags)?;
@@ -86,7 +90,7 @@ impl WriteConnection {
             Ok(connection)
         };
         let connection = open().map_err(|e| failed_write(&shown, e))?;
-        let open = Mutex::new(Some(Open { connection, own, new }));
+        let open = Mutex::new(Some(Open { connection, own, new, _claim: claim }));
         Ok(Self { shown, deadline, open })
     }
 
