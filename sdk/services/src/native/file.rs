@@ -2,10 +2,10 @@
 
 use super::error::ServiceError;
 use super::path::shown;
+use super::sqlite::Opened;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FileType, OFlags, Stat};
 use sepia_ir::FileEntry;
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// A regular file, and what it was when it was opened.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    file: Arc<File>,
+    /// Drivers may read what is a database, also while another call writes it.
+    file: Arc<Opened>,
     entry: FileEntry,
 }
 
@@ -30,12 +31,13 @@ impl OpenFile {
             return Err(ServiceError::NotRegular(shown(path)));
         }
         let entry = file_entry(path.to_owned(), &about);
-        Ok(Self { file: Arc::new(file), entry })
+        Ok(Self { file: Arc::new(Opened::new(file)), entry })
     }
 
     /// The same file as it is now, if it changed since it was opened.
     pub(super) fn changed(&self) -> Result<Option<Self>, ServiceError> {
-        let about = rustix::fs::fstat(&*self.file).map_err(|e| refusal(e.into(), &self.entry.path))?;
+        let about = self.file.get().and_then(|file| Ok(rustix::fs::fstat(file)?));
+        let about = about.map_err(|e| refusal(e, &self.entry.path))?;
         let entry = file_entry(String::new(), &about);
         let known = &self.entry;
         if (entry.bytes, entry.modified_ns, entry.inode) == (known.bytes, known.modified_ns, known.inode) {
@@ -50,7 +52,7 @@ impl OpenFile {
         let mut file = tempfile::tempfile()?;
         io::Write::write_all(&mut file, bytes)?;
         let entry = FileEntry { path: "test".into(), bytes: bytes.len() as u64, modified_ns: 0, inode: 0 };
-        Ok(Self { file: Arc::new(file), entry })
+        Ok(Self { file: Arc::new(Opened::new(file)), entry })
     }
 
     pub(super) fn entry(&self) -> &FileEntry {
@@ -64,9 +66,10 @@ impl OpenFile {
 
     /// Fills `buffer` from `offset`, as far as the file goes.
     pub(super) fn fill(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ServiceError> {
+        let file = self.file.get().map_err(|e| refusal(e, &self.entry.path))?;
         let mut done = 0;
         while done < buffer.len() {
-            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+            match file.read_at(&mut buffer[done..], offset + done as u64) {
                 Ok(0) => break,
                 Ok(count) => done += count,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -80,11 +83,12 @@ impl OpenFile {
     pub(super) fn part(&self, offset: u64, bytes: u64) -> Result<Vec<u8>, ServiceError> {
         let bytes = self.size().saturating_sub(offset).min(bytes);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let file = self.file.get().map_err(|e| refusal(e, &self.entry.path))?;
         // Read into fresh memory as it is: clearing it first would cost as much as the copy.
         let mut part = Vec::with_capacity(bytes);
         while part.len() < bytes {
             let at = offset + part.len() as u64;
-            match rustix::io::pread(&*self.file, rustix::buffer::spare_capacity(&mut part), at) {
+            match rustix::io::pread(file, rustix::buffer::spare_capacity(&mut part), at) {
                 Ok(0) => break,
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(refusal(e.into(), &self.entry.path)),

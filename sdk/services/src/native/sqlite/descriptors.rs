@@ -59,12 +59,33 @@ impl Drop for Claim {
     }
 }
 
+/// A file that may be a database, and is closed when that drops no lock.
+#[derive(Debug)]
+pub(in crate::native) struct Opened(Option<File>);
+
+impl Opened {
+    pub(in crate::native) fn new(file: File) -> Self {
+        Self(Some(file))
+    }
+
+    /// It is there until this is dropped.
+    pub(in crate::native) fn get(&self) -> io::Result<&File> {
+        self.0.as_ref().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(file) = self.0.take() {
+            let_go(file);
+        }
+    }
+}
+
 /// Opens a database file beside SQLite for as long as this takes.
 pub(super) fn with<T>(file: &Path, look: impl FnOnce(&mut &File) -> io::Result<T>) -> io::Result<T> {
-    let opened = File::open(file)?;
-    let seen = look(&mut &opened);
-    let_go(opened);
-    seen
+    let opened = Opened::new(File::open(file)?);
+    look(&mut opened.get()?)
 }
 
 /// Closes a file, when that drops no lock.

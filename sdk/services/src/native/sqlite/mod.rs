@@ -20,6 +20,7 @@ mod rows;
 mod write;
 
 pub(super) use approach::beside;
+pub(super) use descriptors::Opened;
 pub use rows::Rows;
 pub use write::WriteConnection;
 
