@@ -53,6 +53,11 @@ pub(crate) fn look(
         assert_eq!(client.get("trash.list", &json!({})), json!([]), "{context}");
     }
     drop(client.finish());
-    assert_eq!(strays(&machine.place("")), [""; 0].map(std::path::PathBuf::from), "{context}");
+    // Our identity and the overlay are written beside themselves: whoever is killed there leaves a small file in our
+    // own home, and in nobody's store.
+    let home = machine.sepia_home();
+    let mut left = strays(&machine.place(""));
+    left.retain(|path| path.parent() != Some(home.as_path()));
+    assert!(left.is_empty(), "{context}: {left:?}");
     outcome
 }
