@@ -51,7 +51,7 @@ impl Terminal {
         });
         let measure = |count| NonZero::new(count).unwrap();
         let screen = vt100::Parser::new(measure(rows), measure(columns), SCROLLBACK);
-        Self { child, keyboard, output, screen: screen }
+        Self { child, keyboard, output, screen }
     }
 
     /// Waits until this shows.
