@@ -1,12 +1,11 @@
 //! Variables, as a process was given them: one look at them, so that nothing changes between two.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::sync::Arc;
 
-/// Variables by their names.
+/// Variables, in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Environment(Arc<BTreeMap<OsString, OsString>>);
+pub struct Environment(Arc<[(OsString, OsString)]>);
 
 impl Environment {
     /// Those of this process.
@@ -15,8 +14,8 @@ impl Environment {
     }
 
     /// A variable.
-    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<OsString> {
-        self.0.get(name.as_ref()).cloned()
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     }
 
     /// A variable that is text.
@@ -24,15 +23,15 @@ impl Environment {
         self.get(name)?.into_string().ok()
     }
 
-    /// All of them, by name.
-    pub fn all(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.0.iter()
+    /// All of them.
+    pub fn all(&self) -> &[(OsString, OsString)] {
+        &self.0
     }
 }
 
 impl FromIterator<(OsString, OsString)> for Environment {
     fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Self {
-        Self(Arc::new(variables.into_iter().collect()))
+        Self(variables.into_iter().collect())
     }
 }
 
@@ -49,6 +48,6 @@ mod tests {
         assert_eq!(environment.text("A").as_deref(), Some("a"));
         assert_eq!((environment.text("B"), environment.get("B")), (None, Some(odd)));
         assert_eq!(environment.get("C"), None);
-        assert_eq!(environment.all().count(), 2);
+        assert_eq!(environment.all().len(), 2);
     }
 }

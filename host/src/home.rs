@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// The folder that is ours.
 #[derive(Debug, Clone)]
@@ -139,7 +140,7 @@ impl Home {
     /// Writes the identity unless another process was first, and says which one holds.
     fn mint(&self, path: &Path, fresh: &Node) -> io::Result<Node> {
         fs::create_dir_all(&self.root)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.root)?;
+        let mut file = unseen_in(&self.root)?;
         serde_json::to_writer(&mut file, fresh)?;
         file.as_file().sync_all()?;
         match file.persist_noclobber(path) {
@@ -152,11 +153,18 @@ impl Home {
     }
 }
 
+/// A file in a folder of ours that is not in its place yet; dropped, it is gone. What processes of ours that were
+/// killed left there goes first.
+pub fn unseen_in(folder: &Path) -> io::Result<NamedTempFile> {
+    sepia_services::unseen_swept(folder);
+    tempfile::Builder::new().prefix(&sepia_services::unseen_name()).rand_bytes(0).tempfile_in(folder)
+}
+
 /// Replaces a file of ours whole: written beside, synced, renamed, its directory synced.
 pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = unseen_in(folder)?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|e| e.error)?;
@@ -246,5 +254,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("home"), b"a file, not a folder").unwrap();
         assert!(home(folder.path()).node("here").id.starts_with("node_"));
+    }
+
+    #[test]
+    fn what_a_killed_process_began_goes_with_the_next_write() {
+        let folder = tempfile::tempdir().unwrap();
+        // No process starts with the machine and has the greatest number.
+        fs::write(folder.path().join(".sepia-4194303-1-0.tmp"), b"half").unwrap();
+        fs::write(folder.path().join("meta.json"), b"old").unwrap();
+        replace_file(&folder.path().join("meta.json"), b"new").unwrap();
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["meta.json"]);
+        assert_eq!(fs::read(folder.path().join("meta.json")).unwrap(), b"new");
     }
 }

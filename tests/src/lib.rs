@@ -14,6 +14,7 @@ pub mod conversation;
 pub mod guests;
 pub mod machine;
 pub mod processes;
+pub mod random;
 pub mod stage;
 pub mod terminal;
 pub mod tree;

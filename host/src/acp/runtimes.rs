@@ -1,6 +1,7 @@
 //! Which program serves which agent: the one that its driver names, or that
 //! `SEPIA_AGENT_<ID>_COMMAND` does, with the agent's own way of saying a model.
 
+use crate::environment::Environment;
 use crate::process::Variable;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -57,24 +58,16 @@ pub(crate) struct Command {
     pub(crate) found: Option<PathBuf>,
 }
 
-/// What an agent's program needs of the environment.
-pub(crate) struct Surroundings<'a> {
-    /// A variable by its name.
-    pub(crate) env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// All variables.
-    pub(crate) all: &'a dyn Fn() -> Vec<Variable>,
-}
-
 impl Command {
     /// The command of an agent, by its driver's word or the variable that replaces it.
-    pub(crate) fn of(agent: &str, named: &[String], env: &dyn Fn(&str) -> Option<OsString>) -> Self {
+    pub(crate) fn of(agent: &str, named: &[String], variables: &Environment) -> Self {
         let name = format!("SEPIA_AGENT_{}_COMMAND", agent.to_uppercase().replace('-', "_"));
-        let set = env(&name).filter(|value| !value.is_empty());
+        let set = variables.get(&name).filter(|value| !value.is_empty());
         let words: Vec<String> = match &set {
             Some(command) => command.to_string_lossy().split_whitespace().map(str::to_owned).collect(),
             None => named.to_vec(),
         };
-        let found = words.first().and_then(|word| find(Path::new(word), env("PATH").as_deref()));
+        let found = words.first().and_then(|word| find(Path::new(word), variables.get("PATH").as_deref()));
         Self { words, variable: set.map(|_| name), found }
     }
 }
@@ -87,7 +80,7 @@ impl Runtime {
         command: &Command,
         choice: &Choice,
         moved: Vec<Variable>,
-        surroundings: &Surroundings<'_>,
+        variables: &Environment,
     ) -> Option<Self> {
         let program = command.found.clone()?;
         let mut arguments: Vec<OsString> = command.words.iter().skip(1).map(OsString::from).collect();
@@ -105,7 +98,7 @@ impl Runtime {
             label: label.to_owned(),
             program,
             arguments,
-            environment: environment(agent, moved, surroundings),
+            environment: environment(agent, moved, variables),
             model,
         })
     }
@@ -133,17 +126,17 @@ fn own_variables(agent: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-fn environment(agent: &str, moved: Vec<Variable>, surroundings: &Surroundings<'_>) -> Vec<Variable> {
-    let inherit = (surroundings.env)("SEPIA_INHERIT_ENV").is_some_and(|value| value == "1" || value == "true");
+fn environment(agent: &str, moved: Vec<Variable>, variables: &Environment) -> Vec<Variable> {
+    let inherit = variables.get("SEPIA_INHERIT_ENV").is_some_and(|value| value == "1" || value == "true");
     let is_passed =
         |name: &OsStr| name.to_str().is_some_and(|name| inherit || PASSED.contains(&name) || name.starts_with("XDG_"));
-    let mut passed: Vec<Variable> = (surroundings.all)().into_iter().filter(|(name, _)| is_passed(name)).collect();
+    let mut passed: Vec<Variable> = variables.all().iter().filter(|(name, _)| is_passed(name)).cloned().collect();
     let set = |passed: &mut Vec<Variable>, name: OsString, value: OsString| {
         passed.retain(|(known, _)| *known != name);
         passed.push((name, value));
     };
     for (name, value) in own_variables(agent) {
-        if (surroundings.env)(name).is_none() {
+        if variables.get(name).is_none() {
             set(&mut passed, (*name).into(), (*value).into());
         }
     }
@@ -170,16 +163,14 @@ fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
-    use super::{Choice, Command, Runtime, Surroundings};
-    use std::ffi::OsString;
+    use super::{Choice, Command, Runtime};
+    use crate::environment::Environment;
 
     fn start(agent: &str, choice: &Choice, variables: &[(&str, &str)], moved: &[(&str, &str)]) -> Runtime {
-        let all: Vec<(OsString, OsString)> = variables.iter().map(|(n, v)| (n.into(), v.into())).collect();
-        let env = |name: &str| all.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let command = Command::of(agent, &["sh".to_owned(), "acp".to_owned()], &env);
+        let all: Environment = variables.iter().map(|(n, v)| (n.into(), v.into())).collect();
+        let command = Command::of(agent, &["sh".to_owned(), "acp".to_owned()], &all);
         let moved = moved.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect();
-        let surroundings = Surroundings { env: &env, all: &|| all.clone() };
-        Runtime::new(agent, agent, &command, choice, moved, &surroundings).unwrap()
+        Runtime::new(agent, agent, &command, choice, moved, &all).unwrap()
     }
 
     #[test]
@@ -212,11 +203,8 @@ mod tests {
 
     #[test]
     fn a_variable_replaces_the_command_and_relative_folders_are_not_searched() {
-        let env = |name: &str| match name {
-            "SEPIA_AGENT_MY_NOTES_COMMAND" => Some("/bin/sh  -c x".into()),
-            "PATH" => Some(".::/bin".into()),
-            _ => None,
-        };
+        let variables = [("SEPIA_AGENT_MY_NOTES_COMMAND", "/bin/sh  -c x"), ("PATH", ".::/bin")];
+        let env: Environment = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let command = Command::of("my-notes", &[], &env);
         assert_eq!(command.words, ["/bin/sh", "-c", "x"]);
         assert_eq!(command.found.unwrap(), std::path::Path::new("/bin/sh"));

@@ -5,6 +5,7 @@
 //! `$SEPIA_HOME` holds its name while the agent runs. Nothing is told by a name or by a process
 //! id, which may long be a stranger's.
 
+use crate::home::unseen_in;
 use crate::process::Variable;
 use rustix::process::{Pid, Signal, kill_process};
 use sepia_services::start_ticks;
@@ -67,7 +68,7 @@ impl Strays {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let own = std::process::id();
         let start = start_ticks(own).unwrap_or_default();
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let mut file = unseen_in(&self.folder)?;
         io::Write::write_all(&mut file, format!("{own} {start}\n").as_bytes())?;
         file.persist(path).map(drop).map_err(|e| e.error)
     }

@@ -2,11 +2,11 @@
 
 use super::exit::Failure;
 use super::signals;
+use crate::environment::Environment;
 use crate::home::Home;
 use crate::limits::Limits;
 use crate::plane::{Plane, PlaneConfig};
 use crate::registry::{Setup, Sources};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -80,12 +80,12 @@ pub(super) fn home() -> Result<Home, Failure> {
 
 /// What drivers are loaded from.
 pub(super) fn sources(home: &Home) -> Setup {
-    let env = |name: &str| std::env::var_os(name);
+    let env = Environment::of_process();
     Setup {
         limits: Limits::from_env(&env_text),
-        sources: Sources::from_env(home, &env),
+        sources: Sources::from_env(home, &|name| env.get(name)),
         embedded: crate::embedded::COMPONENTS,
-        env: Arc::new(env),
+        env,
         home: home.clone(),
     }
 }
@@ -94,8 +94,8 @@ pub(super) fn sources(home: &Home) -> Setup {
 pub(super) fn plane() -> Result<Plane, Failure> {
     let home = home()?;
     let setup = sources(&home);
-    let limits = setup.limits.clone();
-    Ok(Plane::new(setup, home, PlaneConfig::from_env(&env_text), limits))
+    let (limits, environment) = (setup.limits.clone(), setup.env.clone());
+    Ok(Plane::new(setup, home, PlaneConfig::from_env(&env_text), limits).with_environment(environment))
 }
 
 /// A variable that is text.

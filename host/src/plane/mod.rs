@@ -33,8 +33,8 @@ use listing::Keeping;
 pub use listing::{ListRequest, Listing};
 pub use live::{
     AgentRuntime, AskedPermission, AttachRequest, Attached, Batch, Capabilities, CreateRequest, Created, Delivery,
-    DetachReason, Followed, NodeEvent, NodeFollower, PendingTurn, PermissionOption, Progress, PromptPart,
-    PromptRequest, SessionEvent, SessionFollower, ToolCallDetails, ToolContent, TurnEnd, TurnError,
+    DetachReason, Followed, NodeEvent, NodeFollower, PERMISSION_REQUEST, PendingTurn, PermissionOption, Progress,
+    PromptPart, PromptRequest, SessionEvent, SessionFollower, ToolCallDetails, ToolContent, TurnEnd, TurnError,
 };
 pub use overlay::{MetaPatch, Overlay, Pending, Project, TextChange};
 pub use reading::{OpenSession, Revise};

@@ -48,6 +48,7 @@ impl From<Arc<Registry>> for LazyRegistry {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use crate::environment::Environment;
     use crate::home::Home;
     use crate::limits::Limits;
     use crate::registry::Sources;
@@ -62,7 +63,7 @@ mod tests {
             limits: Limits::default(),
             sources: Sources { folders: vec![drivers.clone()], path: Vec::new(), libraries: false },
             embedded: &[],
-            env: Arc::new(|_| None),
+            env: Environment::default(),
         });
         assert!(lazy.loaded().is_none());
         // Found only because the search has not happened yet.

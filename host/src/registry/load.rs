@@ -6,6 +6,7 @@ use super::grants::Grants;
 use super::places::{self, Forbidden, StorePlace};
 use super::{Found, Registry, State};
 use crate::embedded::Embedded;
+use crate::environment::Environment;
 use crate::home::Home;
 use crate::limits::Limits;
 use crate::loader::component::{Components, GrantedStore, Prepared};
@@ -14,12 +15,8 @@ use crate::loader::{About, Driver, Form, LoadError, LoadErrorKind, Origin};
 use futures::future::join_all;
 use sepia_ir::StoreAccess;
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The environment, as a function, so that tests have their own.
-pub type Env = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
 /// What the registry is filled from.
 #[derive(Clone)]
@@ -33,7 +30,7 @@ pub struct Setup {
     /// Components built in.
     pub embedded: &'static [Embedded],
     /// Where the stores are.
-    pub env: Env,
+    pub env: Environment,
 }
 
 /// Something that was brought in, before it is known whether it is used.
@@ -60,7 +57,7 @@ impl Registry {
         let components = Components::new(setup.limits.clone(), Some(setup.home.component_cache()));
         let bringing = candidates.iter().map(|candidate| bring_in(candidate, setup, &components));
         let brought = join_all(bringing).await;
-        let text_env = |name: &str| (setup.env)(name).and_then(|value| value.into_string().ok());
+        let text_env = |name: &str| setup.env.text(name);
         let mut choice = Choice {
             setup,
             grants: Grants::read(&setup.home, &text_env),
@@ -118,11 +115,11 @@ async fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
 }
 
 /// The stores of the built-in drivers, by agent: nobody else is shown them.
-fn claimed_places(brought: &[Result<Brought, LoadError>], env: &Env) -> Vec<(String, PathBuf)> {
+fn claimed_places(brought: &[Result<Brought, LoadError>], env: &Environment) -> Vec<(String, PathBuf)> {
     let built_in = brought.iter().flatten().map(Brought::about).filter(|about| about.origin == Origin::Embedded);
     let of_one = |about: &About| {
         let id = about.manifest.id.clone();
-        let stores = places::resolve(&about.manifest, &**env);
+        let stores = places::resolve(&about.manifest, &|name| env.get(name));
         let placed = stores.into_iter().filter_map(|store| store.place.ok());
         // What merely lies beside a file that was put somewhere is not the driver's alone.
         let own = placed.filter(|place| place.moved_by.as_ref().is_none_or(|name| !name.ends_with("/..")));
@@ -155,7 +152,7 @@ impl Choice<'_> {
             Err(error) => found.state = State::Unusable(error),
             Ok(brought) => {
                 let about = brought.about().clone();
-                found.stores = places::resolve(&about.manifest, &*self.setup.env);
+                found.stores = places::resolve(&about.manifest, &|name| self.setup.env.get(name));
                 if let Brought::Component(prepared) = &brought {
                     found.sha256 = Some(prepared.sha256().to_owned());
                 }
@@ -195,7 +192,7 @@ impl Choice<'_> {
                 let others = self.places.iter().filter(|(other, _)| other != id).map(|(_, place)| place.clone());
                 // What is built in may keep its stores inside one another's.
                 let others: Vec<PathBuf> = if built_in { Vec::new() } else { others.collect() };
-                let forbidden = Forbidden::new(&self.setup.home, &*self.setup.env, others.into_iter());
+                let forbidden = Forbidden::new(&self.setup.home, &|name| self.setup.env.get(name), others.into_iter());
                 let stores = granted(&found.stores, &forbidden)?;
                 Ok(prepared.into_driver(stores))
             }

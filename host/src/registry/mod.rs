@@ -14,7 +14,7 @@ mod places;
 pub use discovery::{Candidate, Sources};
 pub use grants::{AllowError, Grant, Grants};
 pub use lazy::LazyRegistry;
-pub use load::{Env, Setup};
+pub use load::Setup;
 pub use places::{Refusal, StorePlace};
 
 use crate::loader::{About, Capability, Driver, Form, LoadError, Origin, SessionRead};

@@ -14,7 +14,7 @@ pub fn same(one: &str, other: &str) -> bool {
 }
 
 /// Whether two texts, where they are, are the same.
-pub fn same_maybe(one: Option<&str>, other: Option<&str>) -> bool {
+pub(crate) fn same_maybe(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => same(one, other),
         (one, other) => one.is_none() && other.is_none(),

@@ -14,5 +14,5 @@ mod native;
 #[cfg(not(target_family = "wasm"))]
 pub use native::{
     Link, NewFile, Pattern, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, TrashEntry,
-    TrashItem, command_line, lock_holders, place_of, sqlite, start_ticks,
+    TrashItem, command_line, lock_holders, place_of, running_since, sqlite, start_ticks, unseen_name, unseen_swept,
 };

@@ -25,11 +25,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failed> {
         Some("list") => {
             let titles = TITLES.map(Finder::new);
             let files = transcripts(at(1)?, false)?;
-            say(&on_all_cores(&files, |bytes| titles_and_lines(bytes, &titles))?)
+            say(&of_files(&files, |bytes| titles_and_lines(bytes, &titles))?)
         }
         Some("usage") => {
             let needle = Finder::new("\"usage\":{");
-            say(&on_all_cores(&transcripts(at(1)?, true)?, |bytes| tokens(bytes, &needle))?)
+            say(&of_files(&transcripts(at(1)?, true)?, |bytes| tokens(bytes, &needle))?)
         }
         Some("tojson") => tojson(at(1)?, at(2)?),
         Some("manifests") => say(&manifests::read(at(1)?)?),
@@ -70,29 +70,33 @@ fn transcripts(root: &Path, deep: bool) -> io::Result<Vec<(PathBuf, u64)>> {
 }
 
 /// Sums of what `work` gives for each file, read as a whole.
-fn on_all_cores<const N: usize>(
+fn of_files<const N: usize>(
     files: &[(PathBuf, u64)],
     work: impl Fn(&[u8]) -> [u64; N] + Sync,
 ) -> Result<[u64; N], Failed> {
-    let next = AtomicUsize::new(0);
-    each_on_all_cores(|| {
-        let (mut bytes, mut sums) = (Vec::new(), [0; N]);
-        while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            bytes.clear();
-            File::open(path)?.read_to_end(&mut bytes)?;
-            sums = add(sums, work(&bytes));
-        }
-        Ok(sums)
+    on_all_cores(files, |(path, _), bytes| {
+        bytes.clear();
+        File::open(path)?.read_to_end(bytes)?;
+        Ok(work(bytes))
     })
 }
 
-/// Sums of what `one_core` gives on each core.
-fn each_on_all_cores<const N: usize>(
-    one_core: impl Fn() -> Result<[u64; N], Failed> + Sync,
+/// Sums of what `work` gives for each item. It may use a buffer, of which each core has one.
+fn on_all_cores<T: Sync, const N: usize>(
+    items: &[T],
+    work: impl Fn(&T, &mut Vec<u8>) -> Result<[u64; N], Failed> + Sync,
 ) -> Result<[u64; N], Failed> {
+    let next = AtomicUsize::new(0);
+    let one_core = || -> Result<[u64; N], Failed> {
+        let (mut buffer, mut sums) = (Vec::new(), [0; N]);
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sums = add(sums, work(item, &mut buffer)?);
+        }
+        Ok(sums)
+    };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(&one_core)).collect();
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(one_core)).collect();
         let mut sums = [0; N];
         for worker in workers {
             sums = add(sums, worker.join().map_err(|_| "a thread broke off")??);

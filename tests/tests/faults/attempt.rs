@@ -1,10 +1,10 @@
 //! A write that is tried, and what it is to come to.
 
 use crate::AGENTS;
-use crate::random::Random;
 use crate::talk::talk;
 use sepia_tests::Client;
 use sepia_tests::conversation::{self, Said, compared, expected};
+use sepia_tests::random::Random;
 use serde_json::{Value, json};
 
 /// What can be tried.

@@ -2,9 +2,9 @@
 
 use crate::Trial;
 use crate::outcome::{self, Outcome};
-use crate::random::Random;
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::process::{Pid, Signal, kill_process};
+use sepia_tests::random::Random;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;

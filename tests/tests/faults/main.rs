@@ -8,14 +8,13 @@ mod attempt;
 mod disk;
 mod kill;
 mod outcome;
-mod random;
 mod stand;
 mod talk;
 
 use attempt::{Attempt, VERBS};
 use outcome::Outcome;
-use random::Random;
 use sepia_tests::machine::copy;
+use sepia_tests::random::{Random, Repeated, variable};
 use sepia_tests::{Client, Machine};
 use stand::Stand;
 use std::collections::BTreeMap;
@@ -24,21 +23,6 @@ use std::io::Write;
 /// Seeds, unless `SEPIA_FAULT_SEEDS` says otherwise; of both kinds of faults together.
 const SEEDS: u64 = 28;
 const AGENTS: [&str; 4] = ["claude", "cline", "cursor", "devin"];
-
-/// Says with which seed a test failed.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let _gone = writeln!(std::io::stderr(), "SEPIA_FAULT_SEED={} SEPIA_FAULT_SEEDS=2 repeats it", self.0);
-        }
-    }
-}
-
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
-}
 
 /// What is tried with one seed: a machine as it stands, and a write on it.
 struct Trial {
@@ -52,7 +36,7 @@ struct Trial {
 impl Trial {
     /// Every write of every agent comes in turn; all else is up to the seed.
     fn new(seed: u64, compiled: &Machine) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Random::new(seed.wrapping_add(1));
         let machine = Machine::with_all_agents();
         let cache = "cache/components";
         copy(&compiled.sepia_home().join(cache), &machine.sepia_home().join(cache));
@@ -74,7 +58,7 @@ fn all(kind: &str, run: impl Fn(Trial) -> Outcome) {
     let compiled = Machine::with_all_agents();
     Stand::read(&mut compiled.serve());
     for seed in first..first + count {
-        let _told = Seed(seed);
+        let _repeated = Repeated(format!("SEPIA_FAULT_SEED={seed} SEPIA_FAULT_SEEDS=2"));
         *counts.entry(run(Trial::new(seed, &compiled))).or_default() += 1;
     }
     let _gone = writeln!(std::io::stderr(), "{kind}: {count} seeds from {first}: {counts:?}");

@@ -32,12 +32,11 @@ fn plane(stage: &Stage) -> Arc<Plane> {
     let home = Home::from_env(&text).unwrap();
     let (limits, config) = (Limits::from_env(&text), PlaneConfig::from_env(&text));
     let sources = Sources::from_env(&home, &|name: &str| environment.get(name));
-    let of_stores = environment.clone();
     let setup = Setup {
         limits: limits.clone(),
         sources,
         embedded: sepia::embedded::COMPONENTS,
-        env: Arc::new(move |name: &str| of_stores.get(name)),
+        env: environment.clone(),
         home: home.clone(),
     };
     let clock = Arc::new(Held(AtomicI64::new(BEGIN)));

@@ -1,10 +1,10 @@
 //! The one client of the server: it asks, and reads what comes.
 
 use crate::kinds::{Choice, Kind, Outcome};
-use crate::random::Random;
 use crate::session::{Disturbance, Place, Session, Turn};
 use crate::{agents, log};
 use sepia_tests::processes::resident_memory;
+use sepia_tests::random::Random;
 use sepia_tests::stage::{STORED, prompt, text_of};
 use sepia_tests::{Client, Stage};
 use serde_json::{Value, json};

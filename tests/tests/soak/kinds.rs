@@ -1,12 +1,12 @@
 //! What an agent does in a turn, by a word in its prompt, and what has to come of it.
 
-use crate::random::Random;
 use sepia_scripted_agent::script::flood_text;
 use sepia_scripted_agent::steps::{
     echo, exit, failed_tool, flood, kill_self, open_tool, permission, stderr, text, text_in_chunks, thought, tool,
     wait_for_cancel,
 };
 use sepia_scripted_agent::{Script, Step};
+use sepia_tests::random::Random;
 
 /// Pieces of a large flood, and of a small one; bytes of each.
 const LARGE: u64 = 200;

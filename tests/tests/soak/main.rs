@@ -9,14 +9,13 @@ mod answers;
 mod driving;
 mod kinds;
 mod log;
-mod random;
 mod session;
 mod stalled;
 
 use driving::Soak;
-use random::Random;
 use sepia_tests::Stage;
 use sepia_tests::processes::wait_until;
+use sepia_tests::random::{self, Random, Repeated, variable};
 use stalled::Stalled;
 use std::io::Write;
 use std::time::Instant;
@@ -27,29 +26,15 @@ const TURNS: usize = 2_000;
 /// quarters of them, bytes: by then its threads have what memory they keep.
 const GROWTH: u64 = 32 << 20;
 
-/// Says with which seed a test failed.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let _gone = writeln!(std::io::stderr(), "SEPIA_SOAK_SEED={} is the seed of this run", self.0);
-        }
-    }
-}
-
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
-}
-
 #[test]
 fn nothing_is_lost_doubled_or_left_behind() {
     let turns = variable("SEPIA_SOAK_TURNS").map_or(TURNS, |turns| usize::try_from(turns).unwrap());
-    let seed = Seed(variable("SEPIA_SOAK_SEED").unwrap_or_else(random::seed));
+    let seed = variable("SEPIA_SOAK_SEED").unwrap_or_else(random::seed);
+    let _repeated = Repeated(format!("SEPIA_SOAK_SEED={seed}"));
     let stage = Stage::new(kinds::script());
     let stalled = Stalled::start(&stage);
     let start = Instant::now();
-    let mut soak = Soak::new(&stage, Random::new(seed.0), turns);
+    let mut soak = Soak::new(&stage, Random::new(seed), turns);
     soak.run();
     let took = start.elapsed();
     // Reading all of the log for the checks takes memory of its own.
@@ -62,8 +47,7 @@ fn nothing_is_lost_doubled_or_left_behind() {
     drop(stalled);
     wait_until("all agents are gone", || agents::running(&stage.place("")).is_empty());
     let report = format!(
-        "seed {}: {turns} turns in {took:?}; {told}; resident {} KiB after three quarters of them, {} KiB after the last",
-        seed.0,
+        "seed {seed}: {turns} turns in {took:?}; {told}; resident {} KiB after three quarters of them, {} KiB after the last",
         settled >> 10,
         end >> 10
     );

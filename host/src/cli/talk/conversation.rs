@@ -6,7 +6,8 @@ use super::screen::Screen;
 use crate::cli::exit::Failure;
 use crate::cli::signals::Stop;
 use crate::plane::{
-    AskedPermission, Followed, Plane, PlaneError, PromptPart, PromptRequest, SessionEvent, SessionFollower, TurnEnd,
+    AskedPermission, Followed, PERMISSION_REQUEST, Plane, PlaneError, PromptPart, PromptRequest, SessionEvent,
+    SessionFollower, TurnEnd,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -153,7 +154,7 @@ impl Conversation {
     async fn asked(&mut self, event: &SessionEvent) -> Result<(), Failure> {
         let SessionEvent::Custom { name, value } = event else { return Ok(()) };
         match name.as_str() {
-            "acp:permission_request" => {
+            PERMISSION_REQUEST => {
                 let request = value["requestId"].as_str().unwrap_or_default().to_owned();
                 let open = self.plane.asked_permissions(&self.id, Some(&self.agent));
                 let Some(asked) = open.into_iter().find(|asked| asked.request_id == request) else { return Ok(()) };

@@ -5,7 +5,7 @@
 //! was. A file that can't be understood counts as absent. Several processes may read and
 //! replace it at once; the last one to write wins, and what it did not know is made again.
 
-use crate::home::Home;
+use crate::home::{Home, unseen_in};
 use crate::loader::{About, ScanBasis};
 use crate::plane::row::SessionFacts;
 use crate::text::hex;
@@ -255,7 +255,7 @@ fn write(file: &Path, content: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     private_folder(folder)?;
     // Whole or not at all; that it survives a loss of power is not worth waiting for.
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    let mut beside = unseen_in(folder)?;
     beside.write_all(MAGIC)?;
     beside.write_all(&crc32fast::hash(content).to_le_bytes())?;
     beside.write_all(content)?;

@@ -8,7 +8,7 @@ use super::event::{AskedPermission, SessionEvent};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of the event that tells of one.
-pub(super) const EVENT: &str = "acp:permission_request";
+pub const PERMISSION_REQUEST: &str = "acp:permission_request";
 
 /// Those of one session, in their order.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ impl Asked {
     pub(super) fn tells(&self, batch: &Batch) {
         for event in &batch.events {
             let SessionEvent::Custom { name, value } = event else { continue };
-            let request = value["requestId"].as_str().filter(|_| name == EVENT);
+            let request = value["requestId"].as_str().filter(|_| name == PERMISSION_REQUEST);
             if let Some(open) = self.open().iter_mut().find(|open| Some(open.permission.request_id.as_str()) == request)
             {
                 open.told = true;

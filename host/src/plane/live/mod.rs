@@ -44,6 +44,7 @@ mod talk;
 mod translation;
 
 pub use crate::acp::{Capabilities, PermissionOption, PromptPart, ToolContent};
+pub use asked::PERMISSION_REQUEST;
 pub use attach::{AttachRequest, Attached};
 pub use batch::Batch;
 pub use create::{CreateRequest, Created};

@@ -1,7 +1,7 @@
 //! Which program serves an agent's live sessions on this machine.
 
 use super::launch::Launch;
-use crate::acp::runtimes::{Choice, Command, Runtime, Surroundings};
+use crate::acp::runtimes::{Choice, Command, Runtime};
 use crate::environment::Environment;
 use crate::loader::About;
 use crate::plane::{ErrorKind, Plane, PlaneError};
@@ -40,7 +40,7 @@ impl AgentRuntime {
 }
 
 fn command_of(about: &About, environment: &Environment) -> Command {
-    Command::of(&about.manifest.id, &about.manifest.agent_command, &|name| environment.get(name))
+    Command::of(&about.manifest.id, &about.manifest.agent_command, environment)
 }
 
 impl Plane {
@@ -50,12 +50,7 @@ impl Plane {
         let (id, label) = (&about.manifest.id, &about.manifest.label);
         let command = command_of(about, &self.environment);
         let moved = self.moved_stores(id).await;
-        let environment = &self.environment;
-        let surroundings = Surroundings {
-            env: &|name| environment.get(name),
-            all: &|| environment.all().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        };
-        let runtime = Runtime::new(id, label, &command, choice, moved, &surroundings).ok_or_else(|| {
+        let runtime = Runtime::new(id, label, &command, choice, moved, &self.environment).ok_or_else(|| {
             let variable = format!("SEPIA_AGENT_{}_COMMAND", id.to_uppercase().replace('-', "_"));
             let message = match command.words.first() {
                 None => format!("agent `{id}` has no program for live sessions; its sessions can be read"),

@@ -5,7 +5,9 @@
 
 use super::events::{Events, Gap, NodeEventParams, SessionEventParams, StoredEvent, node_batch, plain_batch};
 use crate::jsonrpc::{FrameSender, Outgoing, line};
-use crate::plane::{Delivery, Followed, NodeEvent, NodeFollower, Progress, SessionEvent, SessionFollower};
+use crate::plane::{
+    Delivery, Followed, NodeEvent, NodeFollower, PERMISSION_REQUEST, Progress, SessionEvent, SessionFollower,
+};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +68,7 @@ impl Feeds {
             let asked: Vec<SessionEvent> = follower
                 .take_asked()
                 .into_iter()
-                .map(|asked| SessionEvent::Custom { name: "acp:permission_request".to_owned(), value: json!(asked) })
+                .map(|asked| SessionEvent::Custom { name: PERMISSION_REQUEST.to_owned(), value: json!(asked) })
                 .collect();
             if !asked.is_empty() {
                 // Whoever comes later is asked too.

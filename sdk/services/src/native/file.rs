@@ -6,6 +6,7 @@ use super::sqlite::Opened;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FileType, OFlags, Stat};
 use sepia_ir::FileEntry;
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -36,8 +37,7 @@ impl OpenFile {
 
     /// The same file as it is now, if it changed since it was opened.
     pub(super) fn changed(&self) -> Result<Option<Self>, ServiceError> {
-        let about = self.file.get().and_then(|file| Ok(rustix::fs::fstat(file)?));
-        let about = about.map_err(|e| refusal(e, &self.entry.path))?;
+        let about = rustix::fs::fstat(self.file()?).map_err(|e| refusal(e.into(), &self.entry.path))?;
         let entry = file_entry(String::new(), &about);
         let known = &self.entry;
         if (entry.bytes, entry.modified_ns, entry.inode) == (known.bytes, known.modified_ns, known.inode) {
@@ -55,6 +55,10 @@ impl OpenFile {
         Ok(Self { file: Arc::new(Opened::new(file)), entry })
     }
 
+    fn file(&self) -> Result<&File, ServiceError> {
+        self.file.get().map_err(|e| refusal(e, &self.entry.path))
+    }
+
     pub(super) fn entry(&self) -> &FileEntry {
         &self.entry
     }
@@ -66,7 +70,7 @@ impl OpenFile {
 
     /// Fills `buffer` from `offset`, as far as the file goes.
     pub(super) fn fill(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ServiceError> {
-        let file = self.file.get().map_err(|e| refusal(e, &self.entry.path))?;
+        let file = self.file()?;
         let mut done = 0;
         while done < buffer.len() {
             match file.read_at(&mut buffer[done..], offset + done as u64) {
@@ -83,7 +87,7 @@ impl OpenFile {
     pub(super) fn part(&self, offset: u64, bytes: u64) -> Result<Vec<u8>, ServiceError> {
         let bytes = self.size().saturating_sub(offset).min(bytes);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let file = self.file.get().map_err(|e| refusal(e, &self.entry.path))?;
+        let file = self.file()?;
         // Read into fresh memory as it is: clearing it first would cost as much as the copy.
         let mut part = Vec::with_capacity(bytes);
         while part.len() < bytes {

@@ -15,10 +15,10 @@ mod store;
 mod survey;
 mod walk;
 
-pub use durable::{Item as TrashItem, NewFile, TrashEntry};
+pub use durable::{Item as TrashItem, NewFile, TrashEntry, unseen_name, unseen_swept};
 pub use error::ServiceError;
 pub use links::{Link, SkipReason, SkippedLink};
 pub use place::{Place, PlaceError, place_of};
-pub use process::{command_line, lock_holders, start_ticks};
+pub use process::{command_line, lock_holders, running_since, start_ticks};
 pub use search::Pattern;
 pub use store::{Store, Stores};

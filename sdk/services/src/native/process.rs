@@ -2,33 +2,57 @@
 
 use super::store::Store;
 use cap_std::fs::MetadataExt;
+use rustix::io::Errno;
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, ErrorKind};
 
 /// Bytes of a command line that are told.
 const COMMAND_LINE: usize = 4 << 10;
 
 /// Start time of a running process in clock ticks since boot; none when there is no such
-/// process, or it has ended and nobody has waited for it yet. Field 22 of `/proc/<pid>/stat`;
-/// systems without `/proc` answer none.
+/// process, or it has ended and nobody has waited for it yet; systems without `/proc` answer none.
 pub fn start_ticks(pid: u32) -> Option<u64> {
-    running_since(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    running_since(pid).ok().flatten()
 }
 
-/// Start time in what `/proc/<pid>/stat` holds of a process that runs.
-fn running_since(stat: &str) -> Option<u64> {
-    // The second field is the program's name in parentheses and may hold anything.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    // A zombie holds nothing any more, and where the first process of a container waits for
-    // nobody it stays for ever; `X` and `x` are on their way out.
-    if matches!(fields.next()?, "Z" | "X" | "x") {
-        return None;
+/// The same of the process of this number, or of this one: `self`. Fails when the system can't tell.
+pub fn running_since(process: impl Display) -> io::Result<Option<u64>> {
+    let path = format!("/proc/{process}/stat");
+    match fs::read(&path) {
+        Ok(stat) => match Stat::parse(&stat) {
+            Some(stat) => Ok((!stat.ended).then_some(stat.started)),
+            None => Err(io::Error::new(ErrorKind::InvalidData, format!("{path} has no state and no start time"))),
+        },
+        // The second: it ended between the opening and the reading.
+        Err(e) if e.kind() == ErrorKind::NotFound || e.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
+        Err(e) => Err(e),
     }
-    fields.nth(18)?.parse().ok()
+}
+
+/// What the system tells of a process.
+struct Stat {
+    started: u64,
+    ended: bool,
+}
+
+impl Stat {
+    /// The state is field 3 and the start time field 22; field 2 is the program's name in
+    /// parentheses, which may hold spaces and parentheses itself.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = str::from_utf8(stat.get(name_end + 1..)?).ok()?.split_ascii_whitespace();
+        // A zombie holds nothing any more, and where the first process of a container waits for
+        // nobody it stays for ever; `X` and `x` are on their way out.
+        let ended = matches!(fields.next()?, "Z" | "X" | "x");
+        Some(Self { started: fields.nth(18)?.parse().ok()?, ended })
+    }
 }
 
 /// Program and arguments of a running process, a space between them, at most 4 KiB; none when
 /// there is no such process, it has ended, or it is another person's.
 pub fn command_line(pid: u32) -> Option<String> {
-    let mut line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     line.truncate(COMMAND_LINE);
     let text = String::from_utf8_lossy(&line).replace('\0', " ");
     let text = text.trim_end();
@@ -41,7 +65,7 @@ pub fn command_line(pid: u32) -> Option<String> {
 pub fn lock_holders(store: &Store, paths: &[String]) -> Vec<Option<u32>> {
     // The table changes while it is read, and a lock may be passed over when others come and go:
     // one that is in either of two looks is held.
-    let look = || std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let look = || fs::read_to_string("/proc/locks").unwrap_or_default();
     let locks = look() + &look();
     let locked: Vec<(&str, u32)> = locks.lines().filter_map(lock).collect();
     let holder = |path: &String| {
@@ -71,7 +95,7 @@ fn holder(locks: &[(&str, u32)], device: u64, inode: u64) -> Option<u32> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-    use super::{command_line, holder, lock, running_since, start_ticks};
+    use super::{Stat, command_line, holder, lock, start_ticks};
     use std::process::{Command, Stdio};
 
     #[test]
@@ -81,12 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_program_moves_no_field() {
-        let stat = |state: &str| format!("7 (a) S 1 (b)) {state} 1 7 7 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 1 0 4711 9 9");
-        assert_eq!(running_since(&stat("S")), Some(4711));
-        assert_eq!(running_since(&stat("Z")), None);
-        assert_eq!(running_since("7 (a) S 1"), None);
-        assert_eq!(running_since(""), None);
+    fn the_name_of_the_program_may_hold_anything() {
+        let stat = Stat::parse(b"42 (a) R 1 (\xff) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20").unwrap();
+        assert_eq!((stat.started, stat.ended), (777, false));
+        assert!(Stat::parse(b"42 (a) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777").unwrap().ended);
+        for wrong in
+            [&b""[..], b"42 (a", b"42 (a)", b"42 (a) S 1 2", b"(a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x"]
+        {
+            assert!(Stat::parse(wrong).is_none());
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Settings of a chat, as far as they lead to its root.
 #[derive(Deserialize)]
@@ -31,14 +30,7 @@ pub(super) fn chats(place: &Path) -> Result<[u64; 2], Failed> {
             chats.push(chat?.path());
         }
     }
-    let next = AtomicUsize::new(0);
-    super::each_on_all_cores(|| {
-        let mut sums = [0; 2];
-        while let Some(chat) = chats.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sums = super::add(sums, [1, of_chat(chat)?]);
-        }
-        Ok(sums)
-    })
+    super::on_all_cores(&chats, |chat, _| Ok([1, of_chat(chat)?]))
 }
 
 fn of_chat(chat: &Path) -> Result<u64, Failed> {

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Deserialize)]
 struct Manifest<'a> {
@@ -30,14 +29,7 @@ pub(super) fn read(place: &Path) -> Result<[u64; 2], Failed> {
             folders.push(entry.path());
         }
     }
-    let next = AtomicUsize::new(0);
-    super::each_on_all_cores(|| {
-        let mut sums = [0; 2];
-        while let Some(folder) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sums = super::add(sums, [1, of_session(folder)?]);
-        }
-        Ok(sums)
-    })
+    super::on_all_cores(&folders, |folder, _| Ok([1, of_session(folder)?]))
 }
 
 fn of_session(folder: &Path) -> Result<u64, Failed> {

@@ -4,6 +4,7 @@
 //! can tell what is nobody's any more.
 
 use super::super::process::start_ticks;
+use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,11 +15,19 @@ const START: &str = ".sepia-";
 const END: &str = ".tmp";
 
 /// A name for an unseen file, not given twice by any process that runs.
-pub(super) fn name() -> String {
+pub fn name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let pid = std::process::id();
     let ticks = start_ticks(pid).unwrap_or(0);
     format!("{START}{pid}-{ticks}-{}{END}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Takes away what dead processes left in this directory, once in the life of this process. For directories of our
+/// own: one in a store is swept by its handle.
+pub fn swept(place: &Path) {
+    if let Ok(dir) = Dir::open_ambient_dir(place, ambient_authority()) {
+        sweep(&dir, place);
+    }
 }
 
 /// Takes away what dead processes left in a directory, once in the life of this process.

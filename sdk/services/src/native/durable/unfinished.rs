@@ -1,6 +1,7 @@
 //! Notes of files that are being written, kept beside the trash and not in a store: what a process that died left in a
 //! folder into which nobody writes again is found by them.
 
+use super::super::sqlite::beside;
 use super::strays::is_stray;
 use super::trash::TrashEntry;
 use serde::{Deserialize, Serialize};
@@ -91,9 +92,7 @@ fn take_away(note: &Path) {
         && file.file_name().and_then(|name| name.to_str()).is_some_and(is_stray)
     {
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            let mut file = file.clone().into_os_string();
-            file.push(suffix);
-            let _ = fs::remove_file(file);
+            let _ = fs::remove_file(beside(&file, suffix));
         }
         remove_empty(&folders);
     }

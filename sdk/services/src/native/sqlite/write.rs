@@ -47,7 +47,7 @@ struct Unseen {
     place: Option<NewPlace>,
     file: PathBuf,
     /// The journal that it is to have in its place. Until then it needs none: when it is not finished, it goes.
-    journal: Option<String>,
+    journal: Option<&'static str>,
 }
 
 impl Drop for Unseen {
@@ -103,7 +103,7 @@ impl WriteConnection {
     pub fn execute(&self, sql: &str, parameters: &[SqlValue]) -> Result<u64, ServiceError> {
         self.with(|open| {
             if let (Some(unseen), Some(mode)) = (&mut open.new, journal_of(sql)) {
-                unseen.journal = Some(mode.to_owned());
+                unseen.journal = Some(mode);
                 return Ok(0);
             }
             let run = || -> rusqlite::Result<u64> {
@@ -135,7 +135,7 @@ impl WriteConnection {
             return Ok(());
         }
         let Some(Open { connection, new: Some(mut unseen), .. }) = open.take() else { return Ok(()) };
-        if let Some(mode) = &unseen.journal {
+        if let Some(mode) = unseen.journal {
             connection.pragma_update(None, "journal_mode", mode).map_err(|e| failed_write(&self.shown, e))?;
         }
         // Closing writes what is in the log into the file and takes the log away.
