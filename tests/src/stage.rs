@@ -1,7 +1,8 @@
 //! A machine on which an agent's program is a script.
 
+use crate::client::PATIENCE;
 use crate::{Client, Machine};
-use sepia_scripted_agent::{Record, Script, read_record};
+use sepia_scripted_agent::{Event, Record, Script, read_record, wait_for_record};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -63,6 +64,11 @@ impl Stage {
     /// What happened to all agents so far.
     pub fn record(&self) -> Vec<Record> {
         read_record(self.machine.place("record.jsonl")).unwrap()
+    }
+
+    /// The same as soon as something like this is in it.
+    pub fn record_with(&self, like: impl Fn(&Event) -> bool) -> Vec<Record> {
+        wait_for_record(self.machine.place("record.jsonl"), PATIENCE, like).unwrap()
     }
 
     /// A path on it.

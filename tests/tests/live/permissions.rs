@@ -1,7 +1,7 @@
 //! SC-44: every request of an agent is answered, once, by whoever may.
 
-use sepia_scripted_agent::Script;
 use sepia_scripted_agent::steps::{permission, request, text};
+use sepia_scripted_agent::{Event, Script};
 use sepia_tests::stage::{prompt, text_of};
 use sepia_tests::{Client, Stage};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn a_request_with_nothing_to_choose_and_one_that_nobody_knows_are_answered_at_on
         .record()
         .iter()
         .filter_map(|record| match &record.event {
-            sepia_scripted_agent::Event::Received { frame } => frame["error"]["code"].as_i64(),
+            Event::Received { frame } => frame["error"]["code"].as_i64(),
             _ => None,
         })
         .collect();
@@ -140,6 +140,15 @@ fn a_cancelled_turn_gives_up_what_was_asked() {
     let request = asked(&mut client)["requestId"].clone();
     client.get("sessions.cancel", &json!({"id": id}));
     assert_eq!(client.answer(turn).unwrap()["stopReason"], "cancelled");
+    // It hears of the cancel first: one that hears the answer first goes on with its turn.
+    let gives_up = |event: &Event| match event {
+        Event::Received { frame } => frame["result"]["outcome"]["outcome"] == "cancelled",
+        _ => false,
+    };
+    let told = stage.record_with(gives_up);
+    let cancel = told.iter().position(|record| record.event.method() == Some("session/cancel"));
+    let answer = told.iter().position(|record| gives_up(&record.event));
+    assert!(cancel.is_some() && cancel < answer, "{told:#?}");
     let late = json!({"id": id, "request": request, "option": "ok"});
     assert_eq!(client.refusal("sessions.permission", &late).1, "conflict");
     let rows = client.get("sessions.list", &json!({"cwd": stage.cwd()}));

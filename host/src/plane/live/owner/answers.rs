@@ -9,9 +9,13 @@ use std::sync::Arc;
 impl Run {
     /// Everything that the agent waits for is cancelled with its turn.
     pub(super) async fn withdraw_permissions(&mut self, turn: &Arc<TurnName>) {
-        for (id, request) in self.permissions.withdraw() {
-            let outcome = Outcome::Cancelled;
-            self.reply(&request, &outcome);
+        let outcome = Outcome::Cancelled;
+        let withdrawn = self.permissions.withdraw();
+        // The agent does not wait until all of them are on disk.
+        for (_, request) in &withdrawn {
+            self.reply(request, &outcome);
+        }
+        for (id, _) in withdrawn {
             self.answered(&id, &outcome, "turn", Some(Arc::clone(turn))).await;
         }
     }

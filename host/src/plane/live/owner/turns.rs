@@ -134,12 +134,14 @@ impl Run {
             return;
         }
         let name = Arc::clone(&turn.name);
-        self.withdraw_permissions(&name).await;
+        // Before the answers to what it asked: an agent that hears those first goes on with its turn, and may even
+        // end it as if nobody had cancelled.
         if let Some((agent, _)) = &self.owner.agent
             && let Err(e) = agent.cancel(&self.owner.session.id)
         {
             tracing::warn!("{e}");
         }
+        self.withdraw_permissions(&name).await;
     }
 
     /// Something took longer than it may.
