@@ -46,6 +46,12 @@ impl Ran {
     }
 }
 
+/// Drivers that are built into the program.
+const BUILT_IN: usize = 4;
+
+/// Compiled drivers, below `$SEPIA_HOME`.
+const CACHE: &str = "cache/components";
+
 /// Where agents keep their sessions, below a home directory.
 const PLACES: [(&str, &str); 4] = [
     ("cline/store", "home/.cline/data"),
@@ -224,16 +230,22 @@ impl Machine {
             let above = kept.parent().unwrap();
             fs::create_dir_all(above).unwrap();
             let fresh = TempDir::new_in(above).unwrap();
+            // A driver is compiled when it is called, and called where its agent was once.
+            let home = fresh.path().join("home");
+            for (_, place) in PLACES {
+                fs::create_dir_all(fresh.path().join(place)).unwrap();
+            }
+            fs::create_dir_all(home.join(".claude/projects")).unwrap();
             let mut command = Command::new(crate::machine::program());
-            command.arg("doctor").env_clear().env("HOME", fresh.path()).env("SEPIA_HOME", fresh.path());
+            command.arg("list").env_clear().env("HOME", &home).env("SEPIA_HOME", fresh.path());
             assert!(command.output().unwrap().status.success());
+            let compiled = fs::read_dir(fresh.path().join(CACHE)).unwrap();
+            let images = compiled.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("image".as_ref()));
+            assert_eq!(images.count(), BUILT_IN, "each driver is compiled once for all tests");
             // Another test may have been first, with the same.
             let _first = fs::rename(fresh.path(), &kept);
         }
-        let cache = Path::new("cache/components");
-        if kept.join(cache).is_dir() {
-            copy(&kept.join(cache), &self.sepia_home().join(cache));
-        }
+        copy(&kept.join(CACHE), &self.sepia_home().join(CACHE));
     }
 }
 

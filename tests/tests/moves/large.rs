@@ -25,7 +25,8 @@ fn moved(records: &Records) {
     let project = machine.claude().join("projects/-p-demo");
     fs::create_dir_all(&project).unwrap();
     fs::write(project.join(format!("{S1}.jsonl")), records.text()).unwrap();
-    let client = &mut machine.serve();
+    let mut server = machine.serve();
+    let client = &mut server;
     let source = export(client, S1, "claude");
     let wanted = compared(&expected(&source));
     for to in AGENTS {
@@ -38,6 +39,8 @@ fn moved(records: &Records) {
         let copies = named(source["title"].as_str().unwrap());
         assert_eq!(copies, if to == "claude" { 2 } else { 1 }, "{to}: {rows:#}");
     }
+    // Rows are kept behind the answer that showed them.
+    server.finish();
     assert_eq!(unseen(&machine.place("")), [""; 0]);
 }
 
