@@ -237,15 +237,15 @@ impl Machine {
             }
             fs::create_dir_all(home.join(".claude/projects")).unwrap();
             let mut command = Command::new(crate::machine::program());
-            command.arg("list").env_clear().env("HOME", &home).env("SEPIA_HOME", fresh.path());
+            command.arg("list").env_clear().env("HOME", &home).env("SEPIA_HOME", fresh.path().join("sepia"));
             assert!(command.output().unwrap().status.success());
-            let compiled = fs::read_dir(fresh.path().join(CACHE)).unwrap();
+            let compiled = fs::read_dir(fresh.path().join("sepia").join(CACHE)).unwrap();
             let images = compiled.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("image".as_ref()));
             assert_eq!(images.count(), BUILT_IN, "each driver is compiled once for all tests");
             // Another test may have been first, with the same.
             let _first = fs::rename(fresh.path(), &kept);
         }
-        copy(&kept.join(CACHE), &self.sepia_home().join(CACHE));
+        copy(&kept.join("sepia").join(CACHE), &self.sepia_home().join(CACHE));
     }
 }
 
