@@ -102,6 +102,7 @@ pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
             bytes: file.bytes,
             changed_at: crate::time::of_file(file.modified_ns),
             session_id: Some(transcript.stem.to_owned()),
+            sub_agent: transcript.parent.is_some(),
             key,
         });
     }

@@ -89,7 +89,8 @@ impl Scan {
         }
         // A stamp is never empty: what has no file of its own may have no columns either.
         let stamp = if stamp.is_empty() { "-".to_owned() } else { stamp };
-        self.entries.push(ScanEntry { key: kept.key(), stamp, bytes, changed_at, session_id: Some(id) });
+        let sub_agent = matches!(kept, Kept::Agent { .. });
+        self.entries.push(ScanEntry { key: kept.key(), stamp, bytes, changed_at, session_id: Some(id), sub_agent });
         true
     }
 

@@ -93,6 +93,7 @@ fn entry(id: &str, kept: &Kept, composer: Option<Composer>, own: &str) -> ScanEn
         bytes: sources.first().map_or(0, |found| found.bytes),
         changed_at,
         session_id: Some(id.to_owned()).filter(|id| !id.is_empty() && !sources.is_empty()),
+        sub_agent: kept.parent.is_some(),
     }
 }
 
@@ -122,6 +123,7 @@ fn old_chats(host: &Host) -> Result<Vec<ScanEntry>, DriverError> {
             bytes: 64 << 10,
             changed_at: time::of_file(newest) + time::SLACK,
             session_id: None,
+            sub_agent: false,
         })
     };
     Ok(databases.into_iter().filter_map(entry).collect())

@@ -78,6 +78,7 @@ fn take(source: Source, found: Vec<Found>, report: &mut ScanReport, met: &mut Ha
             bytes: ROW,
             changed_at: changed,
             session_id: Some(id.clone()),
+            sub_agent: false,
         };
         if met.insert(id) {
             report.entries.push(entry);
@@ -166,6 +167,7 @@ fn transcripts(host: &Host, report: &mut ScanReport, met: &HashSet<String>) {
             bytes: file.bytes,
             changed_at: time::of_file(file.modified_ns),
             session_id: Some(id.to_owned()),
+            sub_agent: false,
         });
     }
 }

@@ -112,6 +112,7 @@ impl Subject for Toy {
             bytes: 1,
             changed_at: 1.0,
             session_id: Some(id.into()),
+            sub_agent: id.starts_with("agent-"),
         };
         let mut report = ScanReport { entries: ["main", "empty", "agent-1"].map(entry).to_vec(), warnings: Vec::new() };
         self.calls.set(self.calls.get() + 1);
@@ -194,6 +195,10 @@ fn each_way_of_doing_wrong_breaks_its_law() {
         (
             "an_id_that_the_key_tells_is_the_id",
             Toy { scan: Box::new(|scan| scan.entries[0].session_id = Some("x".into())), ..toy() },
+        ),
+        (
+            "a_key_of_sub_agents_has_only_those",
+            Toy { scan: Box::new(|scan| scan.entries[0].sub_agent = true), ..toy() },
         ),
         (
             "session_ids_are_unique",

@@ -49,6 +49,7 @@ impl SessionRead for Counting {
             bytes: 1,
             changed_at: 0.0,
             session_id: Some(key.into()),
+            sub_agent: false,
         };
         Ok(ScanReport { entries: vec![entry("s3"), entry("s2000")], warnings: Vec::new() })
     }

@@ -27,6 +27,11 @@ pub struct ScanEntry {
     #[cfg_attr(feature = "component", component(name = "session-id"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Every row of the key has a parent; true only when the key alone tells it. Who lists only
+    /// sessions that people began does not ask for its rows.
+    #[cfg_attr(feature = "component", component(name = "sub-agent"))]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sub_agent: bool,
 }
 
 /// Scan report.

@@ -182,6 +182,7 @@ pub fn scan(host: &Host) -> Result<ScanReport, DriverError> {
         stamp: format!("{} {}", file.bytes, file.modified_ns),
         bytes: file.bytes,
         changed_at: 0.0,
+        sub_agent: false,
         key: file.path,
     });
     Ok(ScanReport { entries: entries.collect(), warnings: vec![] })
@@ -189,7 +190,7 @@ pub fn scan(host: &Host) -> Result<ScanReport, DriverError> {
 
 /// An entry with this key.
 pub fn entry(key: impl Into<String>) -> ScanEntry {
-    ScanEntry { key: key.into(), stamp: "1".into(), bytes: 1, changed_at: 0.0, session_id: None }
+    ScanEntry { key: key.into(), stamp: "1".into(), bytes: 1, changed_at: 0.0, session_id: None, sub_agent: false }
 }
 
 /// A row with this id.

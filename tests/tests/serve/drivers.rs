@@ -99,6 +99,18 @@ fn what_is_unknown_or_needs_no_permission_can_not_be_allowed() {
 }
 
 #[test]
+fn a_list_without_sub_agents_does_not_ask_for_them() {
+    let machine = with_guest().with("SEPIA_DRIVER_ALLOW", "guest");
+    // Who is asked gives itself away: its rows have no parent.
+    machine.add_driver_file("guest.wasm", wasm("lies_about_sub_agents"));
+    let mut client = machine.serve();
+    for (top_level, count) in [(true, 0), (false, 2), (true, 0)] {
+        let rows = client.get("sessions.list", &json!({"agent": "guest", "topLevel": top_level}));
+        assert_eq!(rows.as_array().unwrap().len(), count, "{rows}");
+    }
+}
+
+#[test]
 fn some_places_are_never_granted() {
     let mut machine = Machine::with_samples().with("SEPIA_DRIVER_ALLOW", "guest");
     machine.add_driver_file("guest.wasm", wasm("moves_by_variable"));

@@ -4,10 +4,11 @@
 //! the middle of one were accepted. So entries lie in a [`PrivateFolder`], and whatever raises
 //! a doubt is made again.
 
-#![allow(unsafe_code, reason = "reading back compiled code is unsafe; the one call says why it holds")]
+#![allow(unsafe_code, reason = "reading back compiled code is unsafe; what is said at the two calls is why it holds")]
 
 use super::introduction::Introduction;
 use super::private_folder::{Doubt, PrivateFolder};
+use super::sealed::{Sealed, Unsealed};
 use crate::text::hex;
 use sha2::{Digest, Sha256};
 use std::hash::Hash;
@@ -33,7 +34,12 @@ impl Cache {
 
     /// The compiled form of the component with this SHA-256, if there is one beyond doubt.
     pub(super) fn code(&self, engine: &Engine, sha256: &[u8; 32]) -> Option<Component> {
-        self.folder.take(&code_name(engine, sha256), |image| load(engine, image))
+        let name = code_name(engine, sha256);
+        match Unsealed::new() {
+            Ok(memory) => self.folder.take_into(&name, memory, |memory| map(engine, &memory.seal()?)),
+            // Not every system has such memory.
+            Err(_) => self.folder.take(&name, |image| load(engine, image)),
+        }
     }
 
     /// Keeps a compiled component.
@@ -72,15 +78,28 @@ fn introduction_name(sha256: &[u8; 32]) -> String {
     format!("{}.about", hex(&hasher.finalize()))
 }
 
-/// Reads an image back.
+// SAFETY, of both functions below: reading code back demands bytes that `serialize` gave, unchanged; the
+// runtime checks its version and settings, but takes the machine code on trust. An image comes only from
+// `PrivateFolder`, which verified a keyed BLAKE3 over it under a 256-bit random key in a file that only this user can
+// read, in a folder that only this user can write, and the only writer of such entries is `Cache::put_code`, from
+// `serialize`. The code covers the name of the entry too, so that one entry can't stand in for another. The bytes are a
+// private copy in memory, made before the check, so that nothing can change them after it: a vector, or memory that is
+// sealed against every change.
+
+/// Maps an image, which costs half of copying it: most of its pages are never looked at.
+fn map(engine: &Engine, image: &Sealed) -> Result<Component, Doubt> {
+    // SAFETY: see above.
+    let mapped = unsafe { Component::deserialize_file(engine, image.place()) };
+    mapped.or_else(|error| {
+        // Without `/proc`, or where such memory may not become code.
+        tracing::debug!("a compiled driver can't be mapped: {error}");
+        load(engine, &image.bytes()?)
+    })
+}
+
+/// Copies an image.
 fn load(engine: &Engine, image: &[u8]) -> Result<Component, Doubt> {
-    // SAFETY: `deserialize` demands bytes that `serialize` gave, unchanged; it checks the
-    // runtime's version and settings, but takes the machine code on trust. `image` comes only
-    // from `PrivateFolder::take`, which verified a keyed BLAKE3 over it under a 256-bit random key in
-    // a file that only this user can read, in a folder that only this user can write, and the
-    // only writer of such entries is `Cache::put_code`, from `serialize`. The code covers the name
-    // of the entry too, so that one entry can't stand in for another. The bytes are a private
-    // copy in memory, so that nothing can change them after the check.
+    // SAFETY: see above.
     unsafe { Component::deserialize(engine, image) }.map_err(|e| Doubt::Useless(e.to_string()))
 }
 

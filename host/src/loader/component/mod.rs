@@ -3,7 +3,7 @@
 //! ```text
 //! inspect   what a file is and asks for, before any of it runs
 //! code      its code, brought in when it is first called;  introduction  what is known before
-//! cache     both on disk;  private_folder  where only this user can have written them
+//! cache     both on disk;  private_folder  where only this user can have written them;  sealed  code in memory
 //! engine    the engine and the clock;  linker  what a guest is linked against
 //! state     one store: limiter, output;  call  one call and its verdict
 //! driver    the face to the registry;  pull  what comes in pieces
@@ -24,6 +24,7 @@ mod linker;
 mod output;
 mod private_folder;
 mod pull;
+mod sealed;
 mod session_write;
 mod state;
 

@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const MAGIC: &[u8; 8] = b"sepia\0c\x02";
 const TAG: usize = 32;
+/// Bytes of an entry that are read, looked at and written at once: they stay in the second-level cache.
+const PIECE: usize = 128 << 10;
 /// An entry is at most so large; ordinary ones have three or four MiB.
 const MOST_BYTES: u64 = 512 << 20;
 /// Entries of one kind that are kept; the ones that were written first go.
@@ -52,8 +54,18 @@ impl PrivateFolder {
 
     /// What `read` makes of the entry of this name, if there is one beyond doubt.
     pub(super) fn take<T>(&self, name: &str, read: impl FnOnce(&[u8]) -> Result<T, Doubt>) -> Option<T> {
+        self.take_into(name, Vec::new(), |entry| read(&entry))
+    }
+
+    /// The same of the entry once it was written into `place`, which is dropped when there is a doubt.
+    pub(super) fn take_into<P: Write, T>(
+        &self,
+        name: &str,
+        place: P,
+        read: impl FnOnce(P) -> Result<T, Doubt>,
+    ) -> Option<T> {
         let folder = self.folder().ok()?;
-        match self.read(&folder, name).and_then(|entry| read(&entry)) {
+        match self.read(&folder, name, place).and_then(read) {
             Ok(value) => Some(value),
             Err(Doubt::Absent) => None,
             Err(doubt) => {
@@ -70,7 +82,7 @@ impl PrivateFolder {
         let kept = content.and_then(|content| {
             let folder = self.folder()?;
             let key = self.key(&folder)?;
-            let tag = authenticate(&key, name, &content);
+            let tag = code_over(&key, name).update(&content).finalize();
             replace(&folder, name, &[MAGIC, tag.as_bytes(), &content])?;
             prune(&folder, name)
         });
@@ -99,7 +111,8 @@ impl PrivateFolder {
         opened
     }
 
-    fn read(&self, folder: &OwnedFd, name: &str) -> Result<Vec<u8>, Doubt> {
+    /// Copies an entry into `place`. What came of it counts only when this succeeds.
+    fn read<P: Write>(&self, folder: &OwnedFd, name: &str, mut place: P) -> Result<P, Doubt> {
         let mut file = open_private(folder, name, 0o022)?;
         let key = self.key(folder)?;
         let damaged = || Doubt::Unsafe("an entry was damaged or changed by somebody");
@@ -109,13 +122,25 @@ impl PrivateFolder {
             _ => e.into(),
         })?;
         let tag = head.strip_prefix(MAGIC).and_then(|tag| <[u8; TAG]>::try_from(tag).ok()).ok_or_else(damaged)?;
-        let mut image = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
-        file.read_to_end(&mut image)?;
+        let mut code = code_over(&key, name);
+        let mut piece = vec![0; PIECE];
+        loop {
+            let bytes = match file.read(&mut piece) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                count => &piece[..count?],
+            };
+            if bytes.is_empty() {
+                break;
+            }
+            // The very bytes that are written are the ones that are looked at.
+            code.update(bytes);
+            place.write_all(bytes)?;
+        }
         // Compares in constant time.
-        if authenticate(&key, name, &image) != blake3::Hash::from_bytes(tag) {
+        if code.finalize() != blake3::Hash::from_bytes(tag) {
             return Err(damaged());
         }
-        Ok(image)
+        Ok(place)
     }
 
     /// The key, made at first use. One that is not private or not whole is replaced, which
@@ -144,13 +169,13 @@ impl PrivateFolder {
     }
 }
 
-/// BLAKE3 in its keyed mode, which is a message authentication code.
-fn authenticate(key: &[u8; 32], name: &str, image: &[u8]) -> blake3::Hash {
+/// BLAKE3 in its keyed mode, which is a message authentication code, of an entry of this name; its
+/// content is to follow.
+fn code_over(key: &[u8; 32], name: &str) -> blake3::Hasher {
     let mut code = blake3::Hasher::new_keyed(key);
     code.update(name.as_bytes());
     code.update(&[0]);
-    code.update(image);
-    code.finalize()
+    code
 }
 
 fn open_folder(place: &Path) -> Result<OwnedFd, Doubt> {

@@ -95,7 +95,8 @@ fn entry(key: String, sessions: &[Session]) -> ScanEntry {
         let _ = write!(stamp, "{byte:02x}");
     }
     let changed_at = sessions.iter().map(|session| session.last_activity_at).fold(0.0, f64::max);
-    ScanEntry { session_id: Some(key.clone()), key, stamp, bytes, changed_at }
+    let sub_agent = !sessions.is_empty() && sessions.iter().all(|session| session.parent_session_id.is_some());
+    ScanEntry { session_id: Some(key.clone()), key, stamp, bytes, changed_at, sub_agent }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::JoinHandle;
 
 /// Changes with the layout of the file.
-const MAGIC: &[u8; 8] = b"sepia\0r\x01";
+const MAGIC: &[u8; 8] = b"sepia\0r\x02";
 /// A larger file is neither read nor written: rows of a hundred thousand sessions fit.
 const MOST_BYTES: usize = 64 << 20;
 /// Files kept: one for each agent, place and detail, and those of older builds.
@@ -51,6 +51,7 @@ pub(in crate::plane) struct KeptEntry {
     bytes: u64,
     /// Epoch seconds.
     pub(super) changed_at: f64,
+    pub(super) sub_agent: bool,
     /// None when they are not known.
     rows: Option<Vec<SessionFacts>>,
     /// The rows are right now, and may not be the next time.
@@ -89,6 +90,7 @@ impl KeptEntry {
             bytes: self.bytes,
             changed_at: self.changed_at,
             session_id: None,
+            sub_agent: self.sub_agent,
         }
     }
 
@@ -117,8 +119,9 @@ impl Kept {
         let mut kept = Known::of(self.entries);
         let entry = |scanned: ScanEntry| {
             let same = kept.take(&scanned.key).filter(|kept| kept.stamp == scanned.stamp);
-            let ScanEntry { key, stamp, bytes, changed_at, .. } = scanned;
-            KeptEntry { key, stamp, bytes, changed_at, rows: same.and_then(|same| same.rows), passing: false }
+            let ScanEntry { key, stamp, bytes, changed_at, sub_agent, .. } = scanned;
+            let rows = same.and_then(|same| same.rows);
+            KeptEntry { key, stamp, bytes, changed_at, sub_agent, rows, passing: false }
         };
         let entries: Vec<KeptEntry> = scanned.into_iter().map(entry).collect();
         let changed = before != entries.len();
@@ -232,6 +235,7 @@ struct KeepEntry<'a> {
     stamp: &'a str,
     bytes: u64,
     changed_at: f64,
+    sub_agent: bool,
     rows: Option<&'a [SessionFacts]>,
 }
 
@@ -242,6 +246,7 @@ fn encoded(basis: Option<&ScanBasis>, entries: &[KeptEntry]) -> io::Result<Vec<u
             stamp: &entry.stamp,
             bytes: entry.bytes,
             changed_at: entry.changed_at,
+            sub_agent: entry.sub_agent,
             rows: entry.rows.as_deref().filter(|_| !entry.passing),
         }
     }
@@ -291,7 +296,14 @@ mod tests {
     use super::*;
 
     fn entry(key: &str, stamp: &str) -> ScanEntry {
-        ScanEntry { key: key.into(), stamp: stamp.into(), bytes: 1, changed_at: 98.0, session_id: None }
+        ScanEntry {
+            key: key.into(),
+            stamp: stamp.into(),
+            bytes: 1,
+            changed_at: 98.0,
+            session_id: None,
+            sub_agent: false,
+        }
     }
 
     fn kept() -> (tempfile::TempDir, PathBuf) {

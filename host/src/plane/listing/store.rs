@@ -128,6 +128,7 @@ impl OneStore<'_> {
         // No row of an entry is newer than the entry itself.
         let mut order: Vec<usize> = (0..self.entries.len())
             .filter(|at| since.is_none_or(|since| self.entries[*at].changed_at >= since))
+            .filter(|at| self.wanted.may_take(self.entries[*at].sub_agent))
             .collect();
         order.sort_unstable_by(|a, b| {
             let (a, b) = (&self.entries[*a], &self.entries[*b]);

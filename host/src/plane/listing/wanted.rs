@@ -22,6 +22,11 @@ impl Wanted {
         Self { request: request.clone(), cwd }
     }
 
+    /// Whether an entry may have a row that is wanted, as far as that is known without its rows.
+    pub(in crate::plane) fn may_take(&self, sub_agent: bool) -> bool {
+        !(self.request.top_level && sub_agent)
+    }
+
     /// `real` remembers what directories really are.
     pub(in crate::plane) fn takes(&self, row: &SessionFacts, real: &mut HashMap<String, Option<PathBuf>>) -> bool {
         if row.hidden && !self.request.with_hidden {

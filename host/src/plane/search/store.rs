@@ -81,6 +81,7 @@ pub(super) async fn one_store(
     };
     let mut real = HashMap::new();
     let mut entries = report.entries;
+    entries.retain(|entry| search.wanted.may_take(entry.sub_agent));
     if let Some(rows) = rows {
         let (kept, _) = rows.read().await.entries_of(entries);
         let mut any = |rows: &[SessionFacts]| rows.iter().any(|row| search.wanted.takes(row, &mut real));
@@ -279,6 +280,7 @@ mod tests {
             bytes: if n == 5 { 1 << 30 } else { 1 },
             changed_at: f64::from(1_000 - n),
             session_id: None,
+            sub_agent: false,
         };
         let entries: Vec<ScanEntry> = (0..1_000).map(entry).collect();
         let (calls, mut progress) = calls(&entries, 2);

@@ -14,6 +14,7 @@ pub(crate) fn all(subject: &dyn Subject, listed: &Listed) -> Verdicts {
         a_key_that_is_gone_is_an_empty_summary(subject, listed),
         session_ids_are_unique(listed),
         an_id_that_the_key_tells_is_the_id(listed),
+        a_key_of_sub_agents_has_only_those(listed),
         rows_have_no_nodes(listed),
         stats_add_to_the_row(listed),
         locks_are_well_formed(subject),
@@ -99,6 +100,17 @@ fn an_id_that_the_key_tells_is_the_id(listed: &Listed) -> Verdict {
             let found = summary.sessions.is_empty() || summary.sessions.iter().any(|row| row.id == *id);
             must(found, || format!("the key {:?} promises session {id}", entry.key))?;
         }
+    }
+    Ok(())
+}
+
+/// Each row of an entry that is said to be of sub-agents has a parent.
+fn a_key_of_sub_agents_has_only_those(listed: &Listed) -> Verdict {
+    for (entry, summary) in listed.scan.entries.iter().zip(&listed.rows).filter(|(entry, _)| entry.sub_agent) {
+        let odd = summary.sessions.iter().find(|row| row.parent_session_id.is_none());
+        must(odd.is_none(), || {
+            format!("the key {:?} is of sub-agents, and has a session without a parent", entry.key)
+        })?;
     }
     Ok(())
 }
