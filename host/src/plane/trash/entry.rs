@@ -10,6 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "entry.json";
+/// How the names of files begin that were not finished.
+const UNSEEN: &str = ".sepia-";
 
 /// Why something is in the trash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -122,6 +124,18 @@ impl EntryFolder {
         std::fs::remove_dir_all(&self.0)
     }
 
+    /// Whether its maker was killed before anything came into it. What can't be looked into is not
+    /// passed over.
+    pub(in crate::plane) fn is_only_begun(&self) -> bool {
+        let Ok(mut things) = std::fs::read_dir(&self.0) else { return false };
+        things.all(|thing| {
+            thing.is_ok_and(|thing| {
+                let name = thing.file_name();
+                name == TrashEntry::LIST || name.to_string_lossy().starts_with(UNSEEN)
+            })
+        })
+    }
+
     /// What is known of it, which is never nothing.
     pub(in crate::plane) fn told(&self) -> Trashed {
         let items = TrashEntry::read(self.0.clone()).map(|entry| entry.items()).unwrap_or_default();
@@ -137,5 +151,28 @@ impl EntryFolder {
             bytes: items.iter().map(|item| item.bytes).sum(),
             items: items.len(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_what_holds_nothing_is_only_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = || EntryFolder::at(folder.path().to_owned()).is_only_begun();
+        assert!(begun());
+        fs::write(folder.path().join(TrashEntry::LIST), "{\"store\":\"ho").unwrap();
+        fs::write(folder.path().join(".sepia-1-2-3.tmp"), "{").unwrap();
+        assert!(begun());
+        for thing in ["0", FILE] {
+            fs::write(folder.path().join(thing), "").unwrap();
+            assert!(!begun(), "{thing}");
+            fs::remove_file(folder.path().join(thing)).unwrap();
+        }
+        assert!(!EntryFolder::at(folder.path().join("gone")).is_only_begun());
     }
 }

@@ -37,17 +37,20 @@ impl Plane {
 
     /// What is in the trash, the newest first.
     pub fn trashed(&self) -> Result<Vec<Trashed>, PlaneError> {
+        let mut entries: Vec<Trashed> =
+            self.entries()?.iter().filter(|e| !e.is_only_begun()).map(EntryFolder::told).collect();
+        entries.sort_by(|a, b| b.entry.cmp(&a.entry));
+        Ok(entries)
+    }
+
+    /// All folders of the trash.
+    fn entries(&self) -> Result<Vec<EntryFolder>, PlaneError> {
         let folders = match std::fs::read_dir(self.home.trash()) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             folders => folders.map_err(|e| no_trash(&e))?,
         };
-        let mut entries = Vec::new();
-        for folder in folders {
-            let folder = EntryFolder::at(folder.map_err(|e| no_trash(&e))?.path());
-            entries.push(folder.told());
-        }
-        entries.sort_by(|a, b| b.entry.cmp(&a.entry));
-        Ok(entries)
+        let folder = |found: std::io::Result<std::fs::DirEntry>| found.map(|found| EntryFolder::at(found.path()));
+        folders.map(folder).collect::<Result<_, _>>().map_err(|e| no_trash(&e))
     }
 
     /// Throws entries away for good: the one of this name, or all; how many went.
