@@ -49,8 +49,8 @@ impl Ran {
 /// Drivers that are built into the program.
 const BUILT_IN: usize = 4;
 
-/// Compiled drivers, below `$SEPIA_HOME`.
-const CACHE: &str = "cache/components";
+/// Compiled drivers, in the folder of a machine.
+const CACHE: &str = "sepia/cache/components";
 
 /// Where agents keep their sessions, below a home directory.
 const PLACES: [(&str, &str); 4] = [
@@ -239,13 +239,13 @@ impl Machine {
             let mut command = Command::new(crate::machine::program());
             command.arg("list").env_clear().env("HOME", &home).env("SEPIA_HOME", fresh.path().join("sepia"));
             assert!(command.output().unwrap().status.success());
-            let compiled = fs::read_dir(fresh.path().join("sepia").join(CACHE)).unwrap();
+            let compiled = fs::read_dir(fresh.path().join(CACHE)).unwrap();
             let images = compiled.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("image".as_ref()));
             assert_eq!(images.count(), BUILT_IN, "each driver is compiled once for all tests");
             // Another test may have been first, with the same.
             let _first = fs::rename(fresh.path(), &kept);
         }
-        copy(&kept.join("sepia").join(CACHE), &self.sepia_home().join(CACHE));
+        copy(&kept.join(CACHE), &self.place(CACHE));
     }
 }
 

@@ -82,12 +82,17 @@ pub enum Event {
 }
 
 impl Event {
-    /// The method of the frame that was received.
-    pub fn method(&self) -> Option<&str> {
+    /// The frame that was received.
+    pub fn frame(&self) -> Option<&Value> {
         match self {
-            Self::Received { frame } => frame.get("method")?.as_str(),
+            Self::Received { frame } => Some(frame),
             _ => None,
         }
+    }
+
+    /// The method of the frame that was received.
+    pub fn method(&self) -> Option<&str> {
+        self.frame()?.get("method")?.as_str()
     }
 }
 
@@ -104,12 +109,7 @@ pub fn read_record(path: impl AsRef<Path>) -> io::Result<Vec<Record>> {
 /// The frames of this method that were received, in their order.
 pub fn received<'a>(records: &'a [Record], method: &str) -> Vec<&'a Value> {
     let frames = records.iter().filter(|record| record.event.method() == Some(method));
-    frames
-        .filter_map(|record| match &record.event {
-            Event::Received { frame } => Some(frame),
-            _ => None,
-        })
-        .collect()
+    frames.filter_map(|record| record.event.frame()).collect()
 }
 
 /// Waits until the record has something like this, and gives the whole of it.

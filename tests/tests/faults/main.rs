@@ -13,7 +13,6 @@ mod talk;
 
 use attempt::{Attempt, VERBS};
 use outcome::Outcome;
-use sepia_tests::machine::copy;
 use sepia_tests::random::{Random, Repeated, variable};
 use sepia_tests::{Client, Machine};
 use stand::Stand;
@@ -35,11 +34,9 @@ struct Trial {
 
 impl Trial {
     /// Every write of every agent comes in turn; all else is up to the seed.
-    fn new(seed: u64, compiled: &Machine) -> Self {
+    fn new(seed: u64) -> Self {
         let mut random = Random::new(seed.wrapping_add(1));
         let machine = Machine::with_all_agents();
-        let cache = "cache/components";
-        copy(&compiled.sepia_home().join(cache), &machine.sepia_home().join(cache));
         let mut client = machine.serve();
         let turn = usize::try_from(seed).unwrap();
         let (verb, agent) = (VERBS[turn % VERBS.len()], AGENTS[turn % AGENTS.len()]);
@@ -54,12 +51,9 @@ fn all(kind: &str, run: impl Fn(Trial) -> Outcome) {
     let first = variable("SEPIA_FAULT_SEED").unwrap_or(0);
     let count = variable("SEPIA_FAULT_SEEDS").unwrap_or(SEEDS).div_ceil(2);
     let mut counts: BTreeMap<Outcome, u64> = BTreeMap::new();
-    // Not every machine compiles the drivers again.
-    let compiled = Machine::with_all_agents();
-    Stand::read(&mut compiled.serve());
     for seed in first..first + count {
         let _repeated = Repeated(format!("SEPIA_FAULT_SEED={seed} SEPIA_FAULT_SEEDS=2"));
-        *counts.entry(run(Trial::new(seed, &compiled))).or_default() += 1;
+        *counts.entry(run(Trial::new(seed))).or_default() += 1;
     }
     let _gone = writeln!(std::io::stderr(), "{kind}: {count} seeds from {first}: {counts:?}");
 }

@@ -1,7 +1,7 @@
 //! SC-38: what an agent writes between its frames ends nothing and reaches nobody.
 
+use sepia_scripted_agent::Script;
 use sepia_scripted_agent::steps::{raw, raw_filled, raw_repeat, text, wait_for_cancel};
-use sepia_scripted_agent::{Event, Script};
 use sepia_tests::Stage;
 use sepia_tests::stage::{kinds, prompt, text_of};
 use serde_json::json;
@@ -60,11 +60,9 @@ fn a_question_that_is_none_is_answered_as_such() {
     client.get("sessions.detach", &json!({"id": id}));
     let answers: Vec<_> = stage
         .record()
-        .into_iter()
-        .filter_map(|record| match record.event {
-            Event::Received { frame } if frame["id"] == "q7" => Some(frame["error"]["code"].clone()),
-            _ => None,
-        })
+        .iter()
+        .filter_map(|record| record.event.frame().filter(|frame| frame["id"] == "q7"))
+        .map(|frame| frame["error"]["code"].clone())
         .collect();
     assert_eq!(answers, [json!(-32600), json!(-32600)]);
 }

@@ -120,14 +120,8 @@ fn a_request_with_nothing_to_choose_and_one_that_nobody_knows_are_answered_at_on
     client.get("sessions.prompt", &prompt(&id, "go"));
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(text_of(&client.turn_events()), "given up;still here");
-    let answers: Vec<i64> = stage
-        .record()
-        .iter()
-        .filter_map(|record| match &record.event {
-            Event::Received { frame } => frame["error"]["code"].as_i64(),
-            _ => None,
-        })
-        .collect();
+    let answers: Vec<i64> =
+        stage.record().iter().filter_map(|record| record.event.frame()?["error"]["code"].as_i64()).collect();
     assert_eq!(answers, [-32601, -32601, -32601]);
 }
 
@@ -141,10 +135,8 @@ fn a_cancelled_turn_gives_up_what_was_asked() {
     client.get("sessions.cancel", &json!({"id": id}));
     assert_eq!(client.answer(turn).unwrap()["stopReason"], "cancelled");
     // It hears of the cancel first: one that hears the answer first goes on with its turn.
-    let gives_up = |event: &Event| match event {
-        Event::Received { frame } => frame["result"]["outcome"]["outcome"] == "cancelled",
-        _ => false,
-    };
+    let gives_up =
+        |event: &Event| event.frame().is_some_and(|frame| frame["result"]["outcome"]["outcome"] == "cancelled");
     let told = stage.record_with(gives_up);
     let cancel = told.iter().position(|record| record.event.method() == Some("session/cancel"));
     let answer = told.iter().position(|record| gives_up(&record.event));

@@ -6,8 +6,8 @@ use sepia::home::Home;
 use sepia::limits::Limits;
 use sepia::plane::{Clock, CreateRequest, ErrorKind, FactPage, Plane, PlaneConfig, PromptPart, PromptRequest};
 use sepia::registry::{Setup, Sources};
+use sepia_scripted_agent::Script;
 use sepia_scripted_agent::steps::{echo, text, wait_for_cancel, wait_for_file};
-use sepia_scripted_agent::{Event, Script};
 use sepia_tests::Stage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -109,10 +109,7 @@ async fn what_waits_goes_on_after_a_cancelled_turn_and_ends_with_the_session() {
 
     let long = plane.begin_prompt(prompt(&id, "a long one", false)).await.unwrap();
     // Who is let go before a prompt reached it refuses it, without a turn.
-    stage.record_with(|event| match event {
-        Event::Received { frame } => frame["params"]["prompt"][0]["text"] == "a long one",
-        _ => false,
-    });
+    stage.record_with(|event| event.frame().is_some_and(|frame| frame["params"]["prompt"][0]["text"] == "a long one"));
     let never = plane.begin_prompt(prompt(&id, "never", true)).await.unwrap();
     plane.detach(&id, None).await.unwrap();
     assert!(long.end().await.is_err());

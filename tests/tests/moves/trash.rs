@@ -84,10 +84,14 @@ fn a_deleted_session_can_be_thrown_away() {
     let machine = Machine::with_samples();
     let (agent, id) = rows(&machine).remove(0);
     machine.run(&["delete", &id, "--agent", &agent]).ok();
+    // What a killed process only began is nothing to bring back, and goes with the rest.
+    let begun = machine.sepia_home().join("trash/1-begun");
+    fs::create_dir(&begun).unwrap();
     let refused = machine.run(&["trash", "empty"]);
     assert_eq!(refused.code(), 1, "{refused:?}");
     assert_eq!(machine.run(&["trash", "list", "--json"]).json().as_array().unwrap().len(), 1);
     machine.run(&["trash", "empty", "--yes"]).ok();
+    assert!(!begun.exists());
     assert_eq!(machine.run(&["trash", "list", "--json"]).json(), serde_json::json!([]));
     assert_eq!(machine.run(&["trash", "restore", &id]).code(), 3);
 }

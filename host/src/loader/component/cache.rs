@@ -86,7 +86,7 @@ fn introduction_name(sha256: &[u8; 32]) -> String {
 // private copy in memory, made before the check, so that nothing can change them after it: a vector, or memory that is
 // sealed against every change.
 
-/// Maps an image, which costs half of copying it: most of its pages are never looked at.
+/// Maps an image: only the pages that are looked at cost anything.
 fn map(engine: &Engine, image: &Sealed) -> Result<Component, Doubt> {
     // SAFETY: see above.
     let mapped = unsafe { Component::deserialize_file(engine, image.place()) };

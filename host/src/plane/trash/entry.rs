@@ -4,14 +4,12 @@ use crate::home::replace_file;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
-use sepia_services::TrashEntry;
+use sepia_services::{TrashEntry, is_unseen};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "entry.json";
-/// How the names of files begin that were not finished.
-const UNSEEN: &str = ".sepia-";
 
 /// Why something is in the trash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +129,7 @@ impl EntryFolder {
         things.all(|thing| {
             thing.is_ok_and(|thing| {
                 let name = thing.file_name();
-                name == TrashEntry::LIST || name.to_string_lossy().starts_with(UNSEEN)
+                name == TrashEntry::LIST || name.to_str().is_some_and(is_unseen)
             })
         })
     }

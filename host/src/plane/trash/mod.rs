@@ -55,15 +55,16 @@ impl Plane {
 
     /// Throws entries away for good: the one of this name, or all; how many went.
     pub fn empty_trash(&self, entry: Option<&str>) -> Result<usize, PlaneError> {
-        let entries = self.trashed()?;
-        let going: Vec<&Trashed> = match entry {
-            None => entries.iter().collect(),
-            Some(name) => vec![named(&entries, name)?],
+        let told = self.trashed()?;
+        let (going, count) = match entry {
+            // What was only begun goes too, and nobody has heard of it.
+            None => (self.entries()?, told.len()),
+            Some(name) => (vec![EntryFolder::at(self.home.trash().join(&named(&told, name)?.entry))], 1),
         };
-        for trashed in &going {
-            EntryFolder::at(self.home.trash().join(&trashed.entry)).remove().map_err(|e| no_trash(&e))?;
+        for folder in going {
+            folder.remove().map_err(|e| no_trash(&e))?;
         }
-        Ok(going.len())
+        Ok(count)
     }
 }
 

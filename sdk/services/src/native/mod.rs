@@ -15,7 +15,7 @@ mod store;
 mod survey;
 mod walk;
 
-pub use durable::{Item as TrashItem, NewFile, TrashEntry, unseen_name, unseen_swept};
+pub use durable::{Item as TrashItem, NewFile, TrashEntry, is_unseen, unseen_name, unseen_swept};
 pub use error::ServiceError;
 pub use links::{Link, SkipReason, SkippedLink};
 pub use place::{Place, PlaceError, place_of};

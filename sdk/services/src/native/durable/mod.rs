@@ -17,7 +17,7 @@ mod unfinished;
 
 pub use place::NewFile;
 pub(super) use place::NewPlace;
-pub use strays::{name as unseen_name, swept as unseen_swept};
+pub use strays::{is_unseen, name as unseen_name, swept as unseen_swept};
 pub use trash::{Item, TrashEntry};
 
 use super::error::ServiceError;

@@ -22,6 +22,11 @@ pub fn name() -> String {
     format!("{START}{pid}-{ticks}-{}{END}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Whether a file of this name is one that is not finished, whoever makes it.
+pub fn is_unseen(name: &str) -> bool {
+    name.starts_with(START)
+}
+
 /// Takes away what dead processes left in this directory, once in the life of this process. For directories of our
 /// own: one in a store is swept by its handle.
 pub fn swept(place: &Path) {
