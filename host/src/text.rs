@@ -16,7 +16,12 @@ pub fn clean_text(text: &str, max: usize) -> String {
 /// Whether cleaning would leave the text as it is, length aside: one line without anything
 /// that a person can't see.
 pub fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) || !text.chars().any(|c| c.is_control() || is_invisible(c))
+    is_plain_ascii(text) || !text.chars().any(|c| c.is_control() || is_invisible(c))
+}
+
+/// Most text is: looking at all bytes without stopping takes a fraction of looking at characters.
+fn is_plain_ascii(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -28,6 +33,9 @@ enum Layout {
 const CUT: &str = "…";
 
 fn clean(text: &str, max: usize, layout: Layout) -> String {
+    if text.len() <= max && is_plain_ascii(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(max));
     // Where the text ends if it has to be cut: room for the mark is left.
     let mut cut_at = 0;

@@ -231,7 +231,7 @@ impl Shown {
         });
         let rows: Vec<_> = rows.collect();
         let columns = [Column::fixed("LAW"), Column::fixed("TRIED"), Column::fixed("VERDICT")];
-        let mut write = || {
+        let write = || {
             writeln!(
                 out,
                 "{} ({}) {}, {} from {}",
@@ -252,7 +252,7 @@ impl Shown {
                 writeln!(out, "note: {note}")?;
             }
             writeln!(out, "sessions read: {}\n", report.sessions())?;
-            table::print(&mut out, &columns, &rows)?;
+            table::print(&mut out, &columns, rows)?;
             for outcome in report.failures() {
                 writeln!(out, "\n{}", clean_line(&outcome.to_string(), 2000))?;
             }

@@ -62,8 +62,8 @@ fn print(registry: &Registry) -> Result<(), Failure> {
     };
     let rows: Vec<_> = registry.found().iter().map(row).collect();
     let mut out = output::stdout();
-    let mut write = || {
-        table::print(&mut out, &columns, &rows)?;
+    let write = || {
+        table::print(&mut out, &columns, rows)?;
         for found in registry.found() {
             match &found.state {
                 State::InUse => {}

@@ -42,9 +42,10 @@ async fn set(plane: &Plane, args: ProjectSessionArgs, inside: bool) -> Result<()
 fn print(projects: &[Project]) -> Result<(), Failure> {
     let columns = [Column::fixed("ID"), Column::shrinking("NAME", 16)];
     let row = |project: &Project| vec![clean_line(&project.id, 100), clean_line(&project.name, 400)];
-    let rows: Vec<_> = projects.iter().map(row).collect();
     let mut out = output::stdout();
-    table::print(&mut out, &columns, &rows).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+    table::print(&mut out, &columns, projects.iter().map(row))
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::output(&e))
 }
 
 fn shown(project: &Project) -> String {

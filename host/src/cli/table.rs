@@ -26,14 +26,16 @@ impl Column {
 const GAP: usize = 2;
 
 /// Prints a table whose cells are clean already.
-pub(super) fn print(out: &mut impl Write, columns: &[Column], rows: &[Vec<String>]) -> io::Result<()> {
+pub(super) fn print(
+    out: &mut impl Write,
+    columns: &[Column],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> io::Result<()> {
     if !output::is_terminal() {
-        for row in rows {
-            writeln!(out, "{}", row.join("\t"))?;
-        }
-        return Ok(());
+        return rows.into_iter().try_for_each(|row| writeln!(out, "{}", row.join("\t")));
     }
-    print_aligned(out, columns, rows, output::width())
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    print_aligned(out, columns, &rows, output::width())
 }
 
 fn print_aligned(out: &mut impl Write, columns: &[Column], rows: &[Vec<String>], width: usize) -> io::Result<()> {

@@ -11,7 +11,7 @@ use crate::loader::{Form, Origin};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const PROGRAM_PREFIX: &str = "sepia-driver-";
@@ -59,7 +59,7 @@ impl Sources {
     pub fn candidates(&self, embedded: &[&'static str]) -> Vec<Candidate> {
         let mut found = Vec::new();
         for folder in &self.folders {
-            let names = names_in(folder);
+            let names = names_in(folder, |_| true);
             let of = |form, take: &dyn Fn(&OsStr) -> bool| {
                 let mut paths: Vec<_> = names.iter().filter(|n| take(n)).map(|n| folder.join(n)).collect();
                 paths.sort();
@@ -76,9 +76,13 @@ impl Sources {
             form: Form::Component,
             embedded: Some(name),
         }));
-        let mut met = HashSet::new();
+        let (mut seen, mut met) = (HashSet::new(), HashSet::new());
         for folder in &self.path {
-            let mut names = names_in(folder);
+            // `PATH` names many a folder twice, `/bin` and `/usr/bin` mostly, and they have thousands of names.
+            if fs::metadata(folder).is_ok_and(|meta| !seen.insert((meta.dev(), meta.ino()))) {
+                continue;
+            }
+            let mut names = names_in(folder, has_name_of_program);
             names.sort();
             names.retain(|name| is_program(folder, name) && met.insert(name.clone()));
             found.extend(names.into_iter().map(|name| Candidate {
@@ -91,9 +95,12 @@ impl Sources {
     }
 }
 
-fn names_in(folder: &Path) -> Vec<OsString> {
+fn names_in(folder: &Path, take: impl Fn(&OsStr) -> bool) -> Vec<OsString> {
     match fs::read_dir(folder) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect(),
+        Ok(entries) => {
+            let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+            names.filter(|name| take(name)).collect()
+        }
         Err(error) => {
             if error.kind() != std::io::ErrorKind::NotFound {
                 tracing::debug!("{} can't be looked into for drivers: {error}", folder.display());
@@ -110,9 +117,13 @@ fn is_library(name: &OsStr) -> bool {
         && ["so", "dylib"].iter().any(|known| ending == Some(OsStr::new(known)))
 }
 
+fn has_name_of_program(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(PROGRAM_PREFIX.as_bytes())
+}
+
 /// Whether it is an executable regular file with the name of a driver program.
 fn is_program(folder: &Path, name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(PROGRAM_PREFIX.as_bytes())
+    has_name_of_program(name)
         && fs::metadata(folder.join(name)).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
@@ -157,5 +168,16 @@ mod tests {
         );
         sources.libraries = true;
         assert_eq!(found(&sources)[2], file(own.join("libsepia_driver_x.so"), Form::Library));
+    }
+
+    #[test]
+    fn a_folder_that_the_path_names_twice_is_looked_into_by_its_first_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("usr-bin"), folder.path().join("bin"));
+        touch(&real.join("sepia-driver-y"), 0o755);
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let sources = Sources { folders: Vec::new(), path: vec![link.clone(), real, link.clone()], libraries: false };
+        let found: Vec<_> = sources.candidates(&[]).into_iter().map(|candidate| candidate.origin).collect();
+        assert_eq!(found, [Origin::File(link.join("sepia-driver-y"))]);
     }
 }
