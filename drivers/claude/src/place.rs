@@ -54,7 +54,7 @@ impl<'a> Transcript<'a> {
             }
             _ => return None,
         };
-        let safe = |part: &str| !part.is_empty() && part.len() <= LONGEST_ID && !part.chars().any(char::is_control);
+        let safe = |part: &str| !part.is_empty() && part.len() <= LONGEST_ID && !has_control(part);
         (safe(found.stem) && found.parent.is_none_or(safe)).then_some(found)
     }
 
@@ -79,16 +79,27 @@ impl<'a> Transcript<'a> {
     }
 }
 
+fn has_control(part: &str) -> bool {
+    // Ids are ASCII mostly, which is told without looking at characters.
+    !part.bytes().all(|byte| byte.is_ascii_graphic()) && part.chars().any(char::is_control)
+}
+
 /// Everything that may hold sessions.
 pub(crate) fn scan(host: &Host) -> Result<ScanReport, DriverError> {
     let endings = [".jsonl", ".meta.json", TITLE_FILE].map(str::to_owned);
     let report = host.walk(STORE, PROJECTS, DEPTH, &endings)?;
-    let beside: HashMap<&str, &FileEntry> =
-        report.files.iter().filter(|f| Transcript::of(&f.path).is_none()).map(|f| (f.path.as_str(), f)).collect();
-    let mut entries = Vec::with_capacity(report.files.len());
+    let (mut transcripts, mut beside) = (Vec::with_capacity(report.files.len()), HashMap::new());
     for file in &report.files {
-        let Some(transcript) = Transcript::of(&file.path) else { continue };
-        let side = transcript.meta_path().or_else(|| transcript.title_path());
+        match Transcript::of(&file.path) {
+            Some(transcript) => transcripts.push((file, transcript)),
+            None => drop(beside.insert(file.path.as_str(), file)),
+        }
+    }
+    // Hardly anybody has one: then their names need not be made.
+    let titles = beside.keys().any(|path| path.ends_with(TITLE_FILE));
+    let mut entries = Vec::with_capacity(transcripts.len());
+    for (file, transcript) in transcripts {
+        let side = transcript.meta_path().or_else(|| titles.then(|| transcript.title_path()).flatten());
         let mut stamp = stamp(file);
         let mut key = file.path.clone();
         if let Some(other) = side.and_then(|path| beside.get(path.as_str()).copied()) {

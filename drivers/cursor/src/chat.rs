@@ -15,7 +15,6 @@ use crate::work;
 use prost::Message;
 use sepia_ir::{DriverError, ErrorCode, Session, SqlValue, Warning};
 use sepia_sdk::{Database, Host};
-use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -101,7 +100,7 @@ pub(crate) fn open(host: &Host, source: &Source) -> Result<Option<Chat>, DriverE
             Some(saved) => {
                 // The database was written, and the file beside it not any more.
                 if let Some(switch) = &saved.note
-                    && hex(&Sha256::digest(chat.note.as_bytes())) == switch.was
+                    && hex(&host.sha256(chat.note.as_bytes())) == switch.was
                 {
                     chat.note.clone_from(&switch.is);
                 }

@@ -15,7 +15,6 @@
 use crate::key::{Kind, Source};
 use sepia_ir::{DriverError, FileEntry, Warning};
 use sepia_sdk::Host;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The agent's own directory.
@@ -195,7 +194,7 @@ impl Places {
         }
         let sdk: Vec<FileEntry> =
             files.iter().filter(|file| file.path.contains("/sdk-agent-store/")).cloned().collect();
-        self.sdk(&sdk);
+        self.sdk(host, &sdk);
         // Ids that were only named as sub-agents of others are kept by those.
         self.kept.retain(|_, kept| !kept.sources.is_empty() || !kept.subagents.is_empty());
         Ok(())
@@ -218,12 +217,12 @@ impl Places {
     }
 
     /// Stores of SDK agents are in folders named by a digest of their id.
-    fn sdk(&mut self, files: &[FileEntry]) {
+    fn sdk(&mut self, host: &Host, files: &[FileEntry]) {
         if files.is_empty() {
             return;
         }
         let digests: HashMap<String, String> =
-            self.kept.keys().map(|id| (crate::blobs::hex(&Sha256::digest(id.as_bytes())), id.clone())).collect();
+            self.kept.keys().map(|id| (crate::blobs::hex(&host.sha256(id.as_bytes())), id.clone())).collect();
         for (folder, held) in folders(files) {
             let parts: Vec<&str> = folder.split('/').collect();
             let [_, _, "sdk-agent-store", _, "agents", agent] = parts[..] else { continue };

@@ -4,6 +4,7 @@
 
 mod bulk_files;
 mod closing;
+mod digest;
 mod durable_files;
 mod log;
 mod processes;
@@ -111,6 +112,7 @@ pub fn link<T: Send + 'static>(linker: &mut Linker<T>, reach: fn(&mut T) -> &mut
     contract::stores::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::bulk_files::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::text_search::add_to_linker::<T, HasReach>(linker, reach)?;
+    contract::digest::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::sqlite::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::durable_files::add_to_linker::<T, HasReach>(linker, reach)?;
     contract::processes::add_to_linker::<T, HasReach>(linker, reach)

@@ -7,7 +7,7 @@
 //! the right shape are passed over.
 
 use crate::json::{Object, parse};
-use crate::same::{same, same_maybe};
+use crate::same::{Same, same};
 use sepia_ir::{
     Block, CheckpointRef, Json, MessageNode, PromptHistoryEntry, Role, Session, TokenUsage, ToolCall, ToolResult,
 };
@@ -21,7 +21,7 @@ pub const KEY: &str = "sepia";
 /// What of `wanted` the native form doesn't give back; none when it gives all. A member that
 /// the native form has and `wanted` has not is carried as `null`.
 pub fn difference(wanted: &MessageNode, native: &MessageNode) -> Option<String> {
-    let same_calls = wanted.tool_calls == native.tool_calls;
+    let same_calls = same(&wanted.tool_calls, &native.tool_calls);
     if same_calls && same_apart_from_place(wanted, native) {
         return None;
     }
@@ -235,36 +235,25 @@ impl<'a> Carried<'a> {
 fn same_apart_from_place(a: &MessageNode, b: &MessageNode) -> bool {
     a.role == b.role
         && same(&a.content, &b.content)
-        && same_blocks(&a.blocks, &b.blocks)
+        && same(&a.blocks, &b.blocks)
         && a.tool_call_id == b.tool_call_id
         && a.tool_name == b.tool_name
-        && same_maybe(a.thinking.as_deref(), b.thinking.as_deref())
-        && a.thinking_signature == b.thinking_signature
+        && same(&a.thinking, &b.thinking)
+        && same(&a.thinking_signature, &b.thinking_signature)
         && a.usage == b.usage
         && a.model == b.model
         && a.request_id == b.request_id
         && a.finish_reason == b.finish_reason
         && a.tool_result == b.tool_result
-        && a.created_at.to_bits() == b.created_at.to_bits()
+        && same(&a.created_at, &b.created_at)
         && same(&a.metadata, &b.metadata)
-}
-
-/// Images are most of what is long in blocks.
-fn same_blocks(a: &[Block], b: &[Block]) -> bool {
-    let same_block = |(a, b): (&Block, &Block)| match (a, b) {
-        (Block::Image(a), Block::Image(b)) => {
-            a.uri == b.uri && a.mime_type == b.mime_type && same_maybe(a.data.as_deref(), b.data.as_deref())
-        }
-        (a, b) => a == b,
-    };
-    a.len() == b.len() && a.iter().zip(b).all(same_block)
 }
 
 /// Calls as they are carried, JSON text: without the arguments that the native record has.
 fn calls(wanted: &[ToolCall], native: &[ToolCall]) -> Vec<Box<RawValue>> {
     let carried = wanted.iter().filter_map(|call| {
         let json = serde_json::to_string(call).ok()?;
-        if !native.iter().any(|n| n.id == call.id && n.arguments == call.arguments) {
+        if !native.iter().any(|n| n.id == call.id && same(&n.arguments, &call.arguments)) {
             return RawValue::from_string(json).ok();
         }
         let mut members = Members::default();
@@ -283,8 +272,8 @@ fn calls(wanted: &[ToolCall], native: &[ToolCall]) -> Vec<Box<RawValue>> {
 struct Members(String);
 
 impl Members {
-    fn differs<T: PartialEq + Serialize>(&mut self, key: &str, wanted: &T, native: &T) {
-        if wanted != native {
+    fn differs<T: Same + Serialize>(&mut self, key: &str, wanted: &T, native: &T) {
+        if !same(wanted, native) {
             self.push(key, wanted);
         }
     }
@@ -301,7 +290,7 @@ impl Members {
     }
 
     fn raw(&mut self, key: &str, wanted: &str, native: &str) {
-        if wanted != native
+        if !same(wanted, native)
             && let Ok(raw) = serde_json::from_str::<&RawValue>(wanted)
         {
             self.push(key, raw);

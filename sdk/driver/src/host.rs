@@ -42,6 +42,8 @@ pub trait Services {
         offset: u64,
         max: u32,
     ) -> Result<CandidateLines, DriverError>;
+    /// SHA-256 of these bytes, at native speed.
+    fn sha256(&self, content: &[u8]) -> [u8; 32];
     /// Opens a database of a store for reading; `path` is empty when the store itself is one.
     /// Sees what is only in the write-ahead log, and changes nothing. `not-found` when there is
     /// no file.

@@ -49,7 +49,7 @@ pub use driver::Driver;
 pub use host::{Database, Host, NewFile, Query, Services, WritableDatabase, WritingServices};
 pub use one_line::one_line;
 pub use quoted::quoted;
-pub use same::same;
+pub use same::{Same, same};
 pub use sepia_ir as ir;
 pub use sepia_services::{members, packed};
 pub use session_read::{NativeCopy, SessionRead, Transcript, window};

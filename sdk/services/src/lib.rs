@@ -14,6 +14,6 @@ mod native;
 #[cfg(not(target_family = "wasm"))]
 pub use native::{
     Link, NewFile, Pattern, Place, PlaceError, ServiceError, SkipReason, SkippedLink, Store, Stores, TrashEntry,
-    TrashItem, command_line, is_unseen, lock_holders, place_of, running_since, sqlite, start_ticks, unseen_name,
-    unseen_swept,
+    TrashItem, command_line, is_unseen, lock_holders, place_of, running_since, sha256, sqlite, start_ticks,
+    unseen_name, unseen_swept,
 };

@@ -36,11 +36,12 @@ pub(crate) fn is_blank(text: &str) -> bool {
 pub(crate) fn write(records: &mut Records, node: &MessageNode, empty: &str) -> Written {
     if node.blocks.is_empty() {
         let blank = is_blank(&node.content) && !(empty.is_empty() && node.content.is_empty());
-        let text = if blank && !empty.is_empty() { empty } else { &node.content };
-        records.string(text);
-        let same_text = text == node.content;
-        let text = if same_text { String::new() } else { text.to_owned() };
-        return Written { same_text, same_blocks: true, text, ..Written::default() };
+        if blank && !empty.is_empty() && node.content != empty {
+            records.string(empty);
+            return Written { same_blocks: true, text: empty.to_owned(), ..Written::default() };
+        }
+        records.string(&node.content);
+        return Written { same_text: true, same_blocks: true, ..Written::default() };
     }
     let mut list = List { records, any: false, mixed: false, same: true, texts: Vec::new(), unseen: 0 };
     list.records.json("[");
@@ -54,7 +55,7 @@ pub(crate) fn write(records: &mut Records, node: &MessageNode, empty: &str) -> W
     let List { mixed, same, texts, unseen, .. } = list;
     records.json("]");
     let text = texts.join("\n");
-    let same_text = text == node.content;
+    let same_text = sepia_sdk::same(&text, &node.content);
     let text = if same_text { String::new() } else { text };
     Written { same_text, same_blocks: same && mixed, text, texts, unseen }
 }

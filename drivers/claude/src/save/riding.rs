@@ -2,7 +2,7 @@
 
 use super::record::one_line;
 use sepia_ir::{MessageNode, ToolCall};
-use sepia_sdk::carried;
+use sepia_sdk::{carried, same};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -47,7 +47,7 @@ pub(crate) fn text(mut wanted: MessageNode, mut native: MessageNode, marks: Mark
     if marks.exact {
         parts.push("\"exact\":true".to_owned());
     }
-    if calls != own {
+    if !same(&calls, &own) {
         let list: Vec<Call<'_>> = calls.iter().enumerate().map(|(at, call)| carried_call(call, own.get(at))).collect();
         // Plain members always have a JSON form, numbers that JSON has not excepted.
         if let Ok(list) = serde_json::to_string(&list) {
@@ -64,7 +64,7 @@ pub(crate) fn text(mut wanted: MessageNode, mut native: MessageNode, marks: Mark
 }
 
 fn carried_call<'a>(call: &'a ToolCall, own: Option<&ToolCall>) -> Call<'a> {
-    let known = own.is_some_and(|own| own.arguments == call.arguments);
+    let known = own.is_some_and(|own| same(&own.arguments, &call.arguments));
     Call {
         id: &call.id,
         name: &call.name,

@@ -115,7 +115,7 @@ impl CursorDraft {
             over,
             dry_run: options.dry_run,
             database: None,
-            rows: Rows::default(),
+            rows: Rows::new(host),
             generation: turns::generation(),
             nodes: Vec::new(),
             numbers: HashMap::new(),
@@ -158,7 +158,7 @@ impl CursorDraft {
         let meta = OwnMeta::of(&node);
         let request = self.request(&node, &meta);
         let tool = self.tool(&node);
-        let out = outgoing(&node, &meta, request.as_deref(), &tool);
+        let out = outgoing(&self.host, &node, &meta, request.as_deref(), &tool);
         let archived = self.archived(&meta, out.fits);
         let native = match native::of_usual(&node, &out, &meta, request.as_deref(), &tool) {
             Some(native) => native,

@@ -16,7 +16,6 @@ use sepia_sdk::carried;
 use sepia_sdk::metadata::string;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
 /// What is written last.
@@ -85,7 +84,8 @@ pub(super) fn of(draft: &mut CursorDraft) -> Result<Ending, DriverError> {
     let before = draft.over.as_ref().and_then(|over| over.note.as_ref()).map(|(text, _)| text.as_str());
     let note = note::of(&draft.home, header, &header.working_directory, created, updated, before);
     let native = native(header, &name, mode, model.as_deref(), created, updated, draft.home.kind);
-    let switch = Some(Switch { was: hex(&Sha256::digest(before.unwrap_or_default().as_bytes())), is: note.clone() });
+    let was = hex(&draft.host.sha256(before.unwrap_or_default().as_bytes()));
+    let switch = Some(Switch { was, is: note.clone() });
     let ending = Ending {
         settings: format!(
             "{{\"agentId\":{},\"latestRootBlobId\":\"{root}\",\"name\":{},\"mode\":\"{mode}\",\"isRunEverything\":false,\"createdAt\":{created}{}}}",

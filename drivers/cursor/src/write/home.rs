@@ -5,10 +5,9 @@ use crate::key::Kind;
 use crate::locate::locate;
 use crate::places::{CURSOR, Places};
 use crate::record::Record;
-use md5::Md5;
+use md5::{Digest, Md5};
 use sepia_ir::{DriverError, ErrorCode, SessionRef};
 use sepia_sdk::Host;
-use sha2::Digest;
 
 /// The folder of a chat.
 #[derive(Debug, Clone)]

@@ -7,10 +7,10 @@ use crate::prompt::spoken;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sepia_ir::{Block, MessageNode, Role, ToolCallStatus};
+use sepia_sdk::Host;
 use sepia_sdk::metadata::string;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 
 /// What the agent's own reader noted of a node that came from it; see `step::NodeMeta`.
 #[derive(Debug, Default, Deserialize)]
@@ -83,16 +83,17 @@ enum Form {
 
 /// Writes a node; `request` is the id of the request that a prompt begins, `tool` the tool that
 /// a result is of.
-pub(crate) fn outgoing(node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str) -> Outgoing {
+pub(crate) fn outgoing(host: &Host, node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str) -> Outgoing {
+    let written = |form| written(host, node, meta, request, tool, form);
     let usual = if node.role == Role::System || meta.is_context() { Form::Text } else { Form::Parts };
-    let mut out = written(node, meta, request, tool, usual);
+    let mut out = written(usual);
     // The agent writes the same content in two forms: of its own message take the one that it is in.
     if let Some(blob) = &meta.blob
         && *blob != hex(&out.id)
         && matches!(node.role, Role::User | Role::System)
     {
         let other = if usual == Form::Text { Form::Parts } else { Form::Text };
-        let second = written(node, meta, request, tool, other);
+        let second = written(other);
         if *blob == hex(&second.id) {
             out = second;
         }
@@ -100,7 +101,7 @@ pub(crate) fn outgoing(node: &MessageNode, meta: &OwnMeta, request: Option<&str>
     out
 }
 
-fn written(node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str, form: Form) -> Outgoing {
+fn written(host: &Host, node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str, form: Form) -> Outgoing {
     let mut message = Message::default();
     match node.role {
         Role::System => {
@@ -114,7 +115,7 @@ fn written(node: &MessageNode, meta: &OwnMeta, request: Option<&str>, tool: &str
         Role::Tool => tool_result(&mut message, node, meta, tool),
     }
     message.json.push(b'}');
-    let id = Sha256::digest(&message.json).into();
+    let id = host.sha256(&message.json);
     Outgoing { json: message.json, id, fits: message.fits, left_out: message.left_out, high_level: message.high_level }
 }
 

@@ -22,7 +22,6 @@ use sepia_ir::{DriverError, ErrorCode, RewindPlan, Role, Session, SessionRef, Sq
 use sepia_sdk::{Host, carried};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -74,7 +73,7 @@ pub(crate) fn rewind(
     let stays = stays(&record, &conversation, plan)?;
     // All reading is done before a transaction starts, which a reader would take for another program.
     let (turns, cut) = turns(&root, &blobs, &stays)?;
-    let mut rows = Rows::default();
+    let mut rows = Rows::new(host);
     let writing = host.writable_database(home.store, &home.database())?;
     writing.begin()?;
     if over::root(&*writing)? != bytes {
@@ -99,7 +98,7 @@ pub(crate) fn rewind(
         let switch = before
             .as_ref()
             .zip(after.clone())
-            .map(|(before, is)| Switch { was: hex(&Sha256::digest(before.as_bytes())), is });
+            .map(|(before, is)| Switch { was: hex(&host.sha256(before.as_bytes())), is });
         let saved = Saved {
             root: root_id.clone(),
             session: beside.session.as_deref().and_then(|raw| older(raw, went_on)),

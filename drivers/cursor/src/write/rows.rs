@@ -3,8 +3,7 @@
 
 use crate::blobs::hex;
 use sepia_ir::{DriverError, SqlValue};
-use sepia_sdk::WritableDatabase;
-use sha2::{Digest, Sha256};
+use sepia_sdk::{Host, WritableDatabase};
 
 /// Rows of one statement.
 const GROUP: usize = 16;
@@ -12,8 +11,8 @@ const GROUP: usize = 16;
 const WAITING: usize = 1 << 20;
 
 /// Rows of both tables that wait to be written. Without a database nothing is written.
-#[derive(Default)]
 pub(crate) struct Rows {
+    host: Host,
     blobs: Waiting,
     meta: Waiting,
 }
@@ -25,13 +24,17 @@ struct Waiting {
 }
 
 impl Rows {
+    pub(crate) fn new(host: &Host) -> Self {
+        Self { host: host.clone(), blobs: Waiting::default(), meta: Waiting::default() }
+    }
+
     /// A blob; its id.
     pub(crate) fn blob(
         &mut self,
         database: Option<&dyn WritableDatabase>,
         data: Vec<u8>,
     ) -> Result<[u8; 32], DriverError> {
-        let id: [u8; 32] = Sha256::digest(&data).into();
+        let id = self.host.sha256(&data);
         self.blob_as(database, id, data)?;
         Ok(id)
     }

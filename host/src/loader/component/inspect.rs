@@ -26,8 +26,8 @@ pub const CONTRACT: Version = Version::new(1, 0, 0);
 
 const PACKAGE: &str = "sepia:driver";
 /// Interfaces of the contract that a component of this build may import.
-const OFFERED: [&str; 8] =
-    ["types", "log", "stores", "bulk-files", "text-search", "sqlite", "durable-files", "processes"];
+const OFFERED: [&str; 9] =
+    ["types", "log", "stores", "bulk-files", "text-search", "digest", "sqlite", "durable-files", "processes"];
 /// Packages of WASI 0.2 that are linked. All of them are: Rust's standard library imports
 /// sockets even when nobody calls them. What a grant does not open, refuses when it is used.
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];

@@ -1,6 +1,6 @@
 //! The services of the host, called over the component boundary.
 
-use super::bindings::sepia::driver::{bulk_files, log, processes, sqlite, stores, text_search};
+use super::bindings::sepia::driver::{bulk_files, digest, log, processes, sqlite, stores, text_search};
 use crate::host::{Database, Query, Services};
 use sepia_ir::{
     CandidateLines, DriverError, ErrorCode, LogLevel, Projection, SearchQuery, SqlColumn, SqlValue, SurveyQuery,
@@ -59,6 +59,15 @@ impl Services for Imports {
         max: u32,
     ) -> Result<CandidateLines, DriverError> {
         text_search::lines(query, store, path, within, offset, max)
+    }
+
+    fn sha256(&self, content: &[u8]) -> [u8; 32] {
+        let (a, b, c, d) = digest::sha256(content);
+        let mut sum = [0; 32];
+        for (bytes, number) in sum.as_chunks_mut::<8>().0.iter_mut().zip([a, b, c, d]) {
+            *bytes = number.to_be_bytes();
+        }
+        sum
     }
 
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {

@@ -7,7 +7,7 @@ use sepia_ir::{
 };
 use sepia_services::packed::Rows;
 use sepia_services::sqlite::{self, ReadConnection};
-use sepia_services::{Pattern, Store, Stores, command_line, lock_holders, place_of, start_ticks};
+use sepia_services::{Pattern, Store, Stores, command_line, lock_holders, place_of, sha256, start_ticks};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -107,6 +107,10 @@ impl Services for Native {
         max: u32,
     ) -> Result<CandidateLines, DriverError> {
         Ok(Pattern::of(query)?.lines(self.stores.get(store)?, path, within, offset, max)?)
+    }
+
+    fn sha256(&self, content: &[u8]) -> [u8; 32] {
+        sha256(content)
     }
 
     fn database(&self, store: &str, path: &str) -> Result<Box<dyn Database>, DriverError> {

@@ -1,6 +1,7 @@
 //! The native side.
 
 mod cores;
+mod digest;
 mod durable;
 mod error;
 mod file;
@@ -15,6 +16,7 @@ mod store;
 mod survey;
 mod walk;
 
+pub use digest::sha256;
 pub use durable::{Item as TrashItem, NewFile, TrashEntry, is_unseen, unseen_name, unseen_swept};
 pub use error::ServiceError;
 pub use links::{Link, SkipReason, SkippedLink};
