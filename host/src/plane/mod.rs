@@ -139,6 +139,7 @@ impl Plane {
     /// Ends whatever runs for the plane.
     pub async fn shutdown(&self) {
         self.live.shutdown().await;
+        self.overlay.noted().await;
         self.keeping.over().await;
         if let Some(registry) = self.registry.loaded() {
             registry.shutdown().await;

@@ -259,6 +259,23 @@ fn what_a_program_says_of_a_deletion_is_looked_at() {
 }
 
 #[test]
+fn what_is_imported_has_its_span_when_the_program_ends() {
+    let machine = Machine::empty();
+    let file = machine.write("session.json", session().to_string());
+    let spans = || -> Value {
+        let meta = fs::read(machine.sepia_home().join("meta.json")).unwrap();
+        serde_json::from_slice::<Value>(&meta).unwrap()["sessions"].take()
+    };
+    let told = machine.run(&["import", &file.display().to_string(), "--to", "claude", "--json"]).ok();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(spans()[told["id"].as_str().unwrap()]["spans"][0]["agent"], "claude");
+    let mut client = machine.serve();
+    let second = client.get("sessions.import", &json!({"agent": "claude", "session": session()}))["id"].take();
+    assert!(client.finish().status.success());
+    assert_eq!(spans()[second.as_str().unwrap()]["spans"][0]["agent"], "claude");
+}
+
+#[test]
 fn an_imported_session_has_a_span_and_a_converted_one_has_none_yet() {
     let machine = Machine::empty();
     let mut client = machine.serve();

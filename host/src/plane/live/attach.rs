@@ -277,14 +277,21 @@ impl Plane {
         }
     }
 
-    /// Notes in the overlay that the session went live, or was brought in, here. That it was does
-    /// not depend on it.
+    /// Notes in the overlay that the session went live here. That it did does not depend on it.
     pub(in crate::plane) async fn note_span(&self, agent: &str, id: &str) {
-        let name = machine_name(&|name| self.environment.text(name));
-        let span = Span { at: self.live.clock.now_ms(), agent: agent.to_owned(), node: self.node(&name).id };
-        if let Err(e) = self.overlay().add_span(agent, id, span).await {
-            tracing::warn!("that session {id} went live or was brought in here could not be noted: {e}");
+        if let Err(e) = self.overlay().add_span(agent, id, self.span_from_now(agent)).await {
+            tracing::warn!("that session {id} went live here could not be noted: {e}");
         }
+    }
+
+    /// Notes in the overlay, soon, that the session was brought in here.
+    pub(in crate::plane) fn note_span_later(&self, agent: &str, id: &str) {
+        self.overlay().add_span_later(agent, id, self.span_from_now(agent));
+    }
+
+    fn span_from_now(&self, agent: &str) -> Span {
+        let name = machine_name(&|name| self.environment.text(name));
+        Span { at: self.live.clock.now_ms(), agent: agent.to_owned(), node: self.node(&name).id }
     }
 }
 

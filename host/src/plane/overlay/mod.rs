@@ -7,12 +7,14 @@
 //! ```text
 //! document  the file as entries     entry   what one says of a session
 //! file      reading and replacing   patch   what may be said
-//! view      how it shows in rows    projects, sessions   what the plane offers of it
+//! later     noted behind an answer  view    how it shows in rows
+//! projects, sessions   what the plane offers of it
 //! ```
 
 mod document;
 mod entry;
 mod file;
+mod later;
 mod patch;
 mod projects;
 mod sessions;
@@ -28,8 +30,10 @@ use super::row::Span;
 use super::{ErrorKind, PlaneError};
 use document::Document;
 use file::Unreadable;
+use later::Later;
 use sepia_ir::Warning;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The overlay of one plane.
@@ -37,6 +41,7 @@ use std::time::Duration;
 pub struct Overlay {
     file: PathBuf,
     wait: Duration,
+    later: Arc<Later>,
 }
 
 /// A session that was made here and that its store may not have yet.
@@ -55,7 +60,7 @@ pub struct Pending {
 impl Overlay {
     /// The overlay in this file. A change waits so long for another process at most.
     pub fn new(file: PathBuf, wait: Duration) -> Self {
-        Self { file, wait }
+        Self { file, wait, later: Arc::default() }
     }
 
     /// Forgets a session that is no more; whether anything was known of it. Where an older file
@@ -79,6 +84,7 @@ impl Overlay {
     /// What it says, for the rows of a list; and what was wrong with it. Where it can't be read
     /// it says nothing.
     pub(super) async fn view(&self) -> (View, Option<Warning>) {
+        self.noted().await;
         let (file, wait) = (self.file.clone(), self.wait);
         let read = tokio::task::spawn_blocking(move || read_or_set_right(&file, wait)).await;
         let (document, said) = match read {
@@ -109,8 +115,17 @@ impl Overlay {
         .await
     }
 
-    /// Changes the file; on a thread that may block.
+    /// Changes the file.
     async fn change<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Document) -> Result<T, PlaneError> + Send + 'static,
+    ) -> Result<T, PlaneError> {
+        self.noted().await;
+        self.change_at_once(change).await
+    }
+
+    /// The same, whatever waits to be noted; on a thread that may block.
+    async fn change_at_once<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut Document) -> Result<T, PlaneError> + Send + 'static,
     ) -> Result<T, PlaneError> {

@@ -119,6 +119,7 @@ impl Overlay {
         &self,
         take: impl FnOnce(&Document) -> T + Send + 'static,
     ) -> Result<T, PlaneError> {
+        self.noted().await;
         let (path, wait) = (self.file.clone(), self.wait);
         let read = tokio::task::spawn_blocking(move || {
             let (document, said) = super::read_or_set_right(&path, wait)?;

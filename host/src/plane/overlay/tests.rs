@@ -6,7 +6,7 @@ use super::document::Document;
 use super::entry::SessionMeta;
 use super::{MetaPatch, Overlay, Pending, TextChange, View};
 use crate::plane::ErrorKind;
-use crate::plane::row::Span;
+use crate::plane::row::{SessionRow, Span};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -285,6 +285,31 @@ fn a_span_that_goes_on_is_not_noted_again() {
     let spans = of(&ground.content(), "devin", "s1").spans;
     assert_eq!(spans, [span(1, "devin"), span(3, "cline"), span(4, "devin")]);
     assert_eq!(ground.content()["sessions"]["s1"]["spans"][0], json!({"at": 1, "agent": "devin", "node": "n1"}));
+}
+
+#[test]
+fn what_is_noted_later_is_there_for_whoever_looks() {
+    let ground = Ground::new();
+    let overlay = ground.overlay();
+    let span = |at| Span { at, agent: "devin".into(), node: "n1".into() };
+    now(async {
+        for at in 0..50 {
+            overlay.add_span_later("devin", &format!("s{at}"), span(at));
+        }
+        let (view, warning) = overlay.view().await;
+        assert_eq!(warning, None);
+        let mut row = SessionRow::new("s49", "devin");
+        view.put_into(&mut row);
+        assert_eq!(row.spans, [span(49)]);
+        overlay.add_span_later("devin", "s50", span(50));
+        assert!(overlay.forget("devin", "s50").await.unwrap(), "it was noted before it was forgotten");
+        overlay.add_span_later("devin", "s51", span(51));
+        overlay.noted().await;
+    });
+    let content = ground.content();
+    let noted = content["sessions"].as_object().unwrap();
+    assert_eq!(noted.len(), 51);
+    assert!(noted.contains_key("s0") && noted.contains_key("s51") && !noted.contains_key("s50"));
 }
 
 #[test]

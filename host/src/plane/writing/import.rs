@@ -32,7 +32,7 @@ impl Plane {
         let saved = self.transfer(header.clone(), source, from, to).await?;
         if !saved.dry_run {
             // From here on it is a session of this machine, whatever it was elsewhere.
-            self.note_span(&saved.agent_id, &saved.id).await;
+            self.note_span_later(&saved.agent_id, &saved.id);
         }
         Ok(saved)
     }
