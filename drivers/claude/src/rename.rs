@@ -7,6 +7,9 @@ use crate::save::target::MODE;
 use sepia_ir::{DriverError, ErrorCode, SessionRef};
 use sepia_sdk::Host;
 
+/// A longer file is no title file, bytes.
+const LONGEST_TITLE_FILE: u32 = 64 << 10;
+
 /// Gives a session another title.
 pub(crate) fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(), DriverError> {
     let title = title.trim();
@@ -21,18 +24,22 @@ pub(crate) fn rename(host: &Host, session: &SessionRef, title: &str) -> Result<(
     }
     let mut records = Records::default();
     title_record(&mut records, "custom-title", "customTitle", title, transcript.stem);
-    host.append(STORE, &file.path, &records.bytes, file.bytes)?;
-    // A title of its own file would go before that of the record.
-    let Some(beside) = transcript.title_path() else { return Ok(()) };
-    match host.read(STORE, &beside, 0, 1) {
-        Ok(_) => {
-            let mut text = Records::default();
-            text.json("{\"customTitle\":");
-            text.string(title);
-            text.json("}\n");
-            host.replace(STORE, &beside, &text.bytes, MODE, None)
-        }
-        Err(e) if e.code == ErrorCode::NotFound => Ok(()),
-        Err(e) => Err(e),
-    }
+    let append = || host.append(STORE, &file.path, &records.bytes, file.bytes);
+    // A title of its own file goes before that of the record, so it is written first: whoever is cut off has the one
+    // title or the other.
+    let Some(beside) = transcript.title_path() else { return append() };
+    let before = match host.read(STORE, &beside, 0, LONGEST_TITLE_FILE) {
+        Ok(before) => before,
+        Err(e) if e.code == ErrorCode::NotFound => return append(),
+        Err(e) => return Err(e),
+    };
+    let mut text = Records::default();
+    text.json("{\"customTitle\":");
+    text.string(title);
+    text.json("}\n");
+    host.replace(STORE, &beside, &text.bytes, MODE, Some(before.len() as u64))?;
+    append().or_else(|error| {
+        host.replace(STORE, &beside, &before, MODE, Some(text.bytes.len() as u64))?;
+        Err(error)
+    })
 }

@@ -38,7 +38,10 @@ pub(crate) fn look(
         // What this session, or this agent, refuses at any time.
         (_, _, Err(error)) => {
             let code = error["data"]["code"].as_str().unwrap();
-            assert!(["unsupported", "invalid"].contains(&code), "{context}: it can't be done now: {error}");
+            // A chat of the samples has lost its state.
+            let is_lost = code == "conflict"
+                && error["message"].as_str().unwrap().contains("is missing, so it can't be cut back");
+            assert!(is_lost || ["unsupported", "invalid"].contains(&code), "{context}: it can't be done now: {error}");
         }
     }
     // What brings rows back is written down once they are gone: whoever is killed between the two has deleted for good.

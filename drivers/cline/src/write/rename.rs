@@ -55,19 +55,29 @@ fn in_folder(host: &Host, id: &str, placed: &Placed, title: &str) -> Result<(), 
         }
         None => None,
     };
-    match &placed.manifest {
-        Some((path, bytes)) => {
-            let text = String::from_utf8_lossy(bytes);
-            let titled = with_title(&text, title).ok_or_else(|| {
-                let message = format!("the manifest `{path}` can't be read, so no title can be put into it");
-                DriverError::new(ErrorCode::Conflict, message)
-            })?;
-            host.replace(STORE, path, titled.as_bytes(), MODE, Some(bytes.len() as u64))?;
-        }
-        None if change.is_none() => return Err(no_place(id)),
-        None => {}
-    }
-    change.map_or(Ok(()), Change::commit)
+    let Some(change) = change else {
+        return match &placed.manifest {
+            Some((path, bytes)) => title_in(host, path, bytes, title).map(drop),
+            None => Err(no_place(id)),
+        };
+    };
+    let Some((path, bytes)) = &placed.manifest else { return change.commit() };
+    let titled = title_in(host, path, bytes, title)?;
+    change.commit().or_else(|error| {
+        host.replace(STORE, path, bytes, MODE, Some(titled.len() as u64))?;
+        Err(error)
+    })
+}
+
+/// Puts a title into a manifest; what it is now.
+fn title_in(host: &Host, path: &str, bytes: &[u8], title: &str) -> Result<String, DriverError> {
+    let text = String::from_utf8_lossy(bytes);
+    let titled = with_title(&text, title).ok_or_else(|| {
+        let message = format!("the manifest `{path}` can't be read, so no title can be put into it");
+        DriverError::new(ErrorCode::Conflict, message)
+    })?;
+    host.replace(STORE, path, titled.as_bytes(), MODE, Some(bytes.len() as u64))?;
+    Ok(titled)
 }
 
 /// A manifest with another title, everything else as it stands.
