@@ -18,6 +18,10 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+/// What is wrong with samples that are damaged, and forbids to cut them back at any time.
+const OF_THE_SAMPLES: [&str; 2] =
+    ["is missing, so it can't be cut back", "is not ended: another program is writing it"];
+
 /// Looks at a machine once the fault is over: how it stands, that the same can be done now, and that nothing is left lying about.
 pub(crate) fn look(
     machine: &Machine,
@@ -38,10 +42,12 @@ pub(crate) fn look(
         // What this session, or this agent, refuses at any time.
         (_, _, Err(error)) => {
             let code = error["data"]["code"].as_str().unwrap();
-            // A chat of the samples has lost its state.
-            let is_lost = code == "conflict"
-                && error["message"].as_str().unwrap().contains("is missing, so it can't be cut back");
-            assert!(is_lost || ["unsupported", "invalid"].contains(&code), "{context}: it can't be done now: {error}");
+            let said = error["message"].as_str().unwrap();
+            let is_of_samples = code == "conflict" && OF_THE_SAMPLES.iter().any(|damage| said.contains(damage));
+            assert!(
+                is_of_samples || ["unsupported", "invalid"].contains(&code),
+                "{context}: it can't be done now: {error}"
+            );
         }
     }
     // What brings rows back is written down once they are gone: whoever is killed between the two has deleted for good.

@@ -141,7 +141,7 @@ impl Stand {
     }
 
     fn family_is_new(&self, after: &Self, attempt: &Attempt, family: &BTreeSet<Key>, context: &str) -> bool {
-        let is_as_it_was = family.iter().all(|key| after.sessions.get(key) == self.sessions.get(key));
+        let is_as_it_was = family.iter().all(|key| is_same(after.sessions.get(key), self.sessions.get(key)));
         if is_as_it_was {
             return false;
         }
@@ -158,7 +158,8 @@ impl Stand {
             }
             New::Titled(wanted) => {
                 let found = found.unwrap_or_else(|| panic!("{context}: it is gone"));
-                assert_eq!(found["title"], **wanted, "{context}");
+                let changed = members_that_differ(found, &self.sessions[&target]);
+                assert_eq!(found["title"], **wanted, "{context}: it is not what it was either: {changed:?}");
                 assert_eq!(found["nodes"], self.sessions[&target]["nodes"], "{context}");
             }
             New::Added(_) => panic!("{context}"),
@@ -192,4 +193,22 @@ pub(crate) fn strays(folder: &Path) -> Vec<PathBuf> {
         name.starts_with(".sepia-") || name.contains(".tmp")
     };
     found.into_keys().filter(is_stray).collect()
+}
+
+/// Whether a session is as it was. One that knows no times of its own has that of its files, which a write that
+/// comes to nothing may move too.
+fn is_same(one: Option<&Value>, other: Option<&Value>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return one.is_none() && other.is_none() };
+    let has_time_of_files = one["metadata"]["timeSource"] == "file" && other["metadata"]["timeSource"] == "file";
+    let differ = members_that_differ(one, other);
+    let as_many = one.as_object().map(serde_json::Map::len) == other.as_object().map(serde_json::Map::len);
+    as_many
+        && one["nodes"] == other["nodes"]
+        && differ.iter().all(|(name, ..)| has_time_of_files && name == "lastActivityAt")
+}
+
+/// Members of a session that are not the same in the other, apart from its nodes.
+fn members_that_differ(one: &Value, other: &Value) -> Vec<(String, Value, Value)> {
+    let members = one.as_object().unwrap().keys().filter(|name| *name != "nodes" && one[*name] != other[*name]);
+    members.map(|name| (name.clone(), one[name].clone(), other[name].clone())).collect()
 }
