@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
@@ -66,11 +66,13 @@ impl Client {
         self.child.id()
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes as they are. That nobody takes them any more shows in the answer that does not come.
     pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
         let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(bytes.as_ref()).unwrap();
-        stdin.flush().unwrap();
+        match stdin.write_all(bytes.as_ref()).and_then(|()| stdin.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            sent => sent.unwrap(),
+        }
     }
 
     /// Sends a line.
