@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
@@ -66,13 +66,15 @@ impl Client {
         self.child.id()
     }
 
-    /// Sends bytes as they are. That nobody takes them any more shows in the answer that does not come.
+    /// Sends bytes as they are.
     pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
+        self.try_to_send(bytes.as_ref()).unwrap();
+    }
+
+    fn try_to_send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let stdin = self.stdin.as_mut().unwrap();
-        match stdin.write_all(bytes.as_ref()).and_then(|()| stdin.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-            sent => sent.unwrap(),
-        }
+        stdin.write_all(bytes)?;
+        stdin.flush()
     }
 
     /// Sends a line.
@@ -82,10 +84,25 @@ impl Client {
 
     /// Asks, without waiting; the id of the request.
     pub fn ask(&mut self, method: &str, params: &Value) -> u64 {
+        let (id, frame) = self.request(method, params);
+        self.send(&frame);
+        id
+    }
+
+    /// The same of one that may be killed meanwhile: that nobody takes the request any more shows in the answer.
+    pub fn ask_before_end(&mut self, method: &str, params: &Value) -> u64 {
+        let (id, frame) = self.request(method, params);
+        match self.try_to_send(format!("{frame}\n").as_bytes()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            sent => sent.unwrap(),
+        }
+        id
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> (u64, String) {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
-        id
+        (id, json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
     }
 
     /// The next frame as it came, without its line feed. It is whole, and what a strict parser

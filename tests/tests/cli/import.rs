@@ -1,5 +1,6 @@
 //! `sepia import`
 
+use crate::moves::{json_of, said};
 use sepia_tests::Machine;
 use serde_json::{Value, json};
 use std::fs;
@@ -7,21 +8,11 @@ use std::process::Stdio;
 
 const S1: &str = "11111111-1111-4111-8111-000000000001";
 
-fn exported(machine: &Machine, id: &str) -> Value {
-    serde_json::from_str(&machine.run(&["export", id, "--verbatim"]).ok()).unwrap()
-}
-
-/// Texts, roles and calls, in order.
-fn said(bundle: &Value) -> Vec<(Value, Value, Value)> {
-    let nodes = bundle["session"]["nodes"].as_array().unwrap().iter();
-    nodes.map(|node| (node["role"].clone(), node["content"].clone(), node["toolCalls"].clone())).collect()
-}
-
 #[test]
 fn what_was_exported_is_imported_whole_or_alone_from_a_file_or_from_stdin() {
     let machine = Machine::with_samples();
-    let original = exported(&machine, S1);
-    assert!(said(&original).len() > 1);
+    let original = json_of(&machine, &["export", S1, "--verbatim"]);
+    assert!(said(&machine, S1).len() > 1);
     let whole = machine.write("whole.json", original.to_string()).display().to_string();
     let alone = machine.write("alone.json", original["session"].to_string()).display().to_string();
     for arguments in [[whole.as_str(), "--to", "claude"], [alone.as_str(), "--to", "claude"], ["-", "--to", "claude"]] {
@@ -32,7 +23,7 @@ fn what_was_exported_is_imported_whole_or_alone_from_a_file_or_from_stdin() {
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         let id = told["id"].as_str().unwrap();
         assert_ne!(id, S1);
-        assert_eq!(said(&exported(&machine, id)), said(&original), "{arguments:?}");
+        assert_eq!(said(&machine, id), said(&machine, S1), "{arguments:?}");
     }
 }
 

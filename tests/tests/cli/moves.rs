@@ -8,15 +8,15 @@ use std::fs;
 /// A session of the sample store: three prompts, each with its answer.
 const SESSION: &str = "11111111-1111-4111-8111-000000000006";
 
-fn json_of(machine: &Machine, arguments: &[&str]) -> Value {
+pub(crate) fn json_of(machine: &Machine, arguments: &[&str]) -> Value {
     serde_json::from_str(&machine.run(arguments).ok()).unwrap()
 }
 
-/// Roles and texts of a session, in order.
-fn said(machine: &Machine, id: &str) -> Vec<(Value, Value)> {
+/// Roles, texts and calls of a session, in order.
+pub(crate) fn said(machine: &Machine, id: &str) -> Vec<(Value, Value, Value)> {
     let exported = json_of(machine, &["export", id, "--verbatim"]);
     let nodes = exported["session"]["nodes"].as_array().unwrap().iter();
-    nodes.map(|node| (node["role"].clone(), node["content"].clone())).collect()
+    nodes.map(|node| (node["role"].clone(), node["content"].clone(), node["toolCalls"].clone())).collect()
 }
 
 fn titles(machine: &Machine) -> Vec<(String, String)> {

@@ -76,7 +76,7 @@ pub(crate) fn run(trial: Trial) -> Outcome {
     let over = Arc::new(AtomicBool::new(false));
     let pid = Pid::from_raw(client.pid().cast_signed()).unwrap();
     let killer = killer(pid, moment(&mut random), &machine.place(""), Arc::clone(&over));
-    let asked = client.ask(attempt.method, &attempt.params);
+    let asked = client.ask_before_end(attempt.method, &attempt.params);
     let answer = client.answer_before_end(asked);
     over.store(true, Ordering::Relaxed);
     killer.join().unwrap();
